@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cache/flight_table.h"
+#include "cache/settings.h"
+#include "cache/store.h"
+#include "http/core.h"
+#include "http/pool.h"
+#include "metrics/sheet.h"
+
+namespace ringside::cache {
+
+// What all cores of a replica share. Each part is thread-safe by itself.
+struct Shared {
+  Shared(std::string replica_name, std::size_t memory_bytes)
+      : name(std::move(replica_name)), store(memory_bytes) {}
+  const std::string name;
+  Store store;
+  FlightTable flights;
+};
+
+// Removes what `prefix` begins (see Store::purge) and keeps later requests from joining what was
+// fetched before.
+inline std::size_t purge_shared(Shared& shared, std::string_view prefix) {
+  const std::size_t removed = shared.store.purge(prefix);
+  shared.flights.forget_all();
+  return removed;
+}
+
+// What one core's requests share. Only that core's thread touches it.
+struct CoreState {
+  CoreState(http::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
+            metrics::CoreSheet& counts)
+      : core(the_core),
+        shared(the_shared),
+        settings(std::move(first)),
+        origins(the_core, ErrorSource::origin),
+        sheet(counts) {}
+
+  http::Core& core;
+  Shared& shared;
+  std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
+  http::Pool origins;
+  metrics::CoreSheet& sheet;
+};
+
+}  // namespace ringside::cache

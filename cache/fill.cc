@@ -1,0 +1,119 @@
+#include "cache/fill.h"
+
+#include "base/limits.h"
+
+namespace ringside::cache {
+namespace {
+
+// A flight's bytes within the store's budget.
+class Reservation {
+ public:
+  explicit Reservation(Store& store) noexcept : store_(store) {}
+  ~Reservation() { give_back(); }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  [[nodiscard]] bool add(std::size_t bytes) {
+    if (bytes_ + bytes > store_.object_limit_bytes() || !store_.reserve(bytes)) return false;
+    bytes_ += bytes;
+    return true;
+  }
+  void give_back() noexcept {
+    store_.give_back(bytes_);
+    bytes_ = 0;
+  }
+
+ private:
+  Store& store_;
+  std::size_t bytes_ = 0;
+};
+
+// Many small pieces cost more than their bytes, and a write of each.
+std::shared_ptr<const Body> make_body(std::vector<PiecePointer> pieces) {
+  auto body = std::make_shared<Body>();
+  for (const PiecePointer& piece : pieces) body->size_bytes += piece->bytes().size();
+  const bool small = body->size_bytes < pieces.size() * limits::merged_piece_size_bytes;
+  if (pieces.size() > 1 && small) pieces = {std::make_shared<const Piece>(pieces)};
+  pieces.shrink_to_fit();
+  body->pieces = std::move(pieces);
+  return body;
+}
+
+// Reads one body into a flight.
+class Filling {
+ public:
+  Filling(CoreState& state, Flight& flight, http::Exchange& exchange)
+      : state_(state),
+        flight_(flight),
+        exchange_(exchange),
+        reservation_(state.shared.store),
+        room_(state.core) {}
+
+  // True: the body is complete.
+  http::Task<bool> run() {
+    http::Connection& origin = exchange_.connection();
+    while (!origin.body_done()) {
+      auto piece = origin.take_body();
+      if (!piece) {
+        origin.set_deadline(limits::upstream_io_timeout);
+        piece = co_await origin.read_body();
+      }
+      if (!*piece) {
+        state_.sheet.count_error(piece->error().source);
+        fail(piece->error());
+        co_return false;
+      }
+      if ((*piece)->empty()) continue;
+      if (keeping_ && !reservation_.add(piece_cost_bytes((*piece)->size()))) let_go();
+      flight_.append(std::make_shared<const Piece>(**piece));
+      if (!keeping_ && !co_await flight_.wait_for_room(room_, limits::client_io_timeout)) {
+        fail({ErrorKind::disconnected, ErrorSource::client, Retry::no, "nobody reads any more"});
+        co_return false;
+      }
+    }
+    co_return true;
+  }
+
+  void finish() {
+    if (keeping_) {
+      const auto body = make_body(flight_.pieces());
+      reservation_.give_back();
+      auto response = std::make_shared<StoredResponse>(StoredResponse{flight_.head(), body});
+      state_.shared.store.put(flight_.key(), std::move(response), flight_.purges_seen());
+      state_.shared.flights.leave(flight_);
+    }
+    flight_.finish();
+    exchange_.finish();
+  }
+
+ private:
+  void let_go() {
+    keeping_ = false;
+    state_.shared.flights.leave(flight_);
+    flight_.stop_keeping();
+    reservation_.give_back();
+  }
+
+  // What came so far is no response: nothing is stored.
+  void fail(const Error& error) {
+    if (keeping_) state_.shared.flights.leave(flight_);
+    flight_.fail(error);
+  }
+
+  CoreState& state_;
+  Flight& flight_;
+  http::Exchange& exchange_;
+  Reservation reservation_;
+  http::Waiter room_;
+  bool keeping_ = true;
+};
+
+}  // namespace
+
+http::Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
+                      std::unique_ptr<http::Exchange> exchange) {
+  Filling filling(state, *flight, *exchange);
+  if (co_await filling.run()) filling.finish();
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cache/cache_key.h"
+#include "cache/stored_response.h"
+#include "http/waiter.h"
+
+namespace ringside::cache {
+
+class Store;
+
+// One fetch that many requests wait for: the leader's coroutine writes, every request (the leader's
+// too) reads. Readers on all cores; the bytes are shared, not copied. Thread-safe.
+//
+//   asking ──publish──▶ streaming ──finish──▶ done
+//      │                    └───────fail────▶ failed
+//      ├──complete──▶ done (a 304: what was stored is good again)
+//      ├──release───▶ released (not for sharing: each request goes its own way)
+//      └──fail──────▶ failed
+class Flight {
+ public:
+  enum class State { asking, streaming, done, failed, released };
+
+  // One request's place in the flight. On its core's thread; leaves the flight when destroyed.
+  class Reader {
+   public:
+    Reader(std::shared_ptr<Flight> flight, http::Core& core);
+    ~Reader();
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    // False: the flight had begun to let go of its bytes; this request must go its own way.
+    [[nodiscard]] bool joined() const noexcept { return joined_; }
+    // Waits until the head is known, or the flight has ended without one. False: the deadline came.
+    http::Task<bool> wait_for_head(SteadyPoint deadline);
+    // The next pieces, empty at the end of the body. An Error: the fetch failed, or the deadline.
+    http::Task<Result<std::vector<PiecePointer>>> next(Milliseconds timeout);
+
+   private:
+    friend class Flight;
+    std::shared_ptr<Flight> flight_;
+    http::Core& core_;
+    http::Waiter waiter_;
+    std::size_t position_ = 0;  // of the next piece; under the flight's mutex
+    bool waiting_ = false;      // likewise
+    bool joined_ = false;
+  };
+
+  Flight(CacheKey key, std::string variant, std::uint64_t purges_seen);
+
+  [[nodiscard]] const CacheKey& key() const noexcept { return key_; }
+  [[nodiscard]] const std::string& variant() const noexcept { return variant_; }
+  [[nodiscard]] std::uint64_t purges_seen() const noexcept { return purges_seen_; }
+
+  // What readers may know once they have waited for the head.
+  [[nodiscard]] State state() const;
+  [[nodiscard]] std::shared_ptr<const StoredHead> head() const;
+  [[nodiscard]] std::optional<std::uint64_t> length_bytes() const;  // the body's, where known
+  [[nodiscard]] StoredPointer complete_response() const;            // after complete()
+  [[nodiscard]] Error error() const;
+
+  // The leader's side.
+  void publish(std::shared_ptr<const StoredHead> head, std::optional<std::uint64_t> length_bytes);
+  void append(PiecePointer piece);
+  void finish();
+  void complete(StoredPointer response);
+  void release();
+  void fail(Error error);
+
+  // From now on the body will not be stored: pieces that every reader has had are let go, and no
+  // reader may join any more.
+  void stop_keeping();
+  // Waits until the readers have taken all but limits::flight_window_bytes. False: no reader is
+  // left, or none takes anything before the deadline. Only after stop_keeping().
+  http::Task<bool> wait_for_room(http::Waiter& leader, Milliseconds timeout);
+  // Everything that was appended; only before stop_keeping().
+  [[nodiscard]] std::vector<PiecePointer> pieces() const;
+
+ private:
+  void ring_readers();
+  void drop_what_was_read();
+
+  const CacheKey key_;
+  const std::string variant_;
+  const std::uint64_t purges_seen_;
+
+  mutable std::mutex mutex_;  // of all below
+  State state_ = State::asking;
+  std::shared_ptr<const StoredHead> head_;
+  std::optional<std::uint64_t> length_bytes_;
+  StoredPointer complete_;
+  Error error_;
+  bool keeping_ = true;
+  std::vector<PiecePointer> pieces_;  // null where let go
+  std::size_t first_kept_ = 0;
+  std::size_t held_bytes_ = 0;
+  std::vector<Reader*> readers_;
+  std::shared_ptr<http::Waiter::Bell> leader_bell_;  // while the leader waits for room
+};
+
+}  // namespace ringside::cache

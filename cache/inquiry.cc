@@ -1,0 +1,42 @@
+#include "cache/inquiry.h"
+
+#include "http/internal_fields.h"
+
+namespace ringside::cache {
+
+Result<void> inquire(const http::RequestHead& request, const Settings& settings,
+                     Inquiry& inquiry) {
+  inquiry.method = request.method;
+  inquiry.from_sidecar = request.fields.has(http::internal::topology);
+  if (auto parsed = http::normalise_target(request.target, inquiry.target); !parsed) {
+    return parsed.error();
+  }
+  if (auto parsed = http::normalise_host(request.host, inquiry.host); !parsed) {
+    return parsed.error();
+  }
+  const auto said = [&](std::string_view name) {
+    return inquiry.from_sidecar ? request.fields.first(name).value_or(std::string_view{})
+                                : std::string_view{};
+  };
+  inquiry.country = said(settings.country_header);
+  inquiry.key.assign(inquiry.host, inquiry.target, said(http::internal::extra_key));
+  inquiry.directives = http::parse_request_directives(request.fields);
+
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool whole = request.framing.kind == http::Framing::Kind::none;
+  inquiry.may_use_store = reads && whole;
+  // A range is not stored yet, and asking for the whole in its place could be far more than was
+  // wanted.
+  inquiry.may_fill_store = request.method == "GET" && whole && !inquiry.directives.no_store &&
+                           !request.fields.has("range");
+
+  const auto route = settings.route_table.find(inquiry.host, inquiry.target.path);
+  if (!route) {
+    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
+                 "no route for " + inquiry.host + inquiry.target.path};
+  }
+  inquiry.route = &settings.routes[*route];
+  return {};
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,106 @@
+#include "cache/messages.h"
+
+#include <fmt/format.h>
+
+#include "cache/conditional.h"
+#include "http/internal_fields.h"
+
+namespace ringside::cache {
+namespace {
+
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
+  using http::same_token;
+  return same_token(name, "host") || same_token(name, "content-length") ||
+         same_token(name, "via") || same_token(name, "expect") ||
+         same_token(name, settings.country_header);
+}
+
+void append_conditions(std::string& out, const StoredHead& validated) {
+  if (const auto etag = validated.fields().first("etag")) append_field(out, "If-None-Match", *etag);
+  if (const auto changed = validated.fields().first("last-modified")) {
+    append_field(out, "If-Modified-Since", *changed);
+  }
+}
+
+}  // namespace
+
+void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
+                       const Settings& settings, std::string_view replica_name, Asking asking,
+                       const StoredHead* validated) {
+  out.assign(inquiry.method).append(" ").append(inquiry.target.path);
+  if (inquiry.target.has_query) out.append("?").append(inquiry.target.query);
+  out.append(" HTTP/1.1\r\n");
+  append_field(out, "Host", inquiry.host);
+  const auto connection = request.fields.combined("connection").value_or(std::string{});
+  for (const http::Field& field : request.fields) {
+    if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
+        http::is_hop_by_hop(field.name, connection) ||
+        (asking == Asking::whole && is_condition(field.name))) {
+      continue;
+    }
+    append_field(out, field.name, field.value);
+  }
+  if (request.framing.kind == http::Framing::Kind::length) {
+    append_field(out, "Content-Length", fmt::to_string(request.framing.length_bytes));
+  } else if (request.framing.kind == http::Framing::Kind::chunked) {
+    append_field(out, "Transfer-Encoding", "chunked");
+  }
+  const auto via = request.fields.combined("via");
+  out.append("Via: ");
+  if (via) out.append(*via).append(", ");
+  out.append(request.minor_version == 0 ? "1.0 " : "1.1 ").append(replica_name).append("\r\n");
+  if (!inquiry.country.empty()) append_field(out, settings.country_header, inquiry.country);
+  if (validated != nullptr) append_conditions(out, *validated);
+  out.append("\r\n");
+}
+
+void begin_forwarded_head(std::string& out, const http::ResponseHead& response,
+                          std::string_view via_name) {
+  out.clear();
+  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
+  const auto connection = response.fields.combined("connection").value_or(std::string{});
+  for (const http::Field& field : response.fields) {
+    if (http::is_internal(field.name) || http::is_hop_by_hop(field.name, connection)) continue;
+    append_field(out, field.name, field.value);
+  }
+  fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, via_name);
+}
+
+void begin_not_modified_head(std::string& out, const StoredHead& stored) {
+  out.assign("HTTP/1.1 304 Not Modified\r\n");
+  for (const http::Field& field : stored.fields()) {
+    // What describes the body that is not sent stays away: Content-Location may, and must, stand.
+    const bool describes_body = field.name.size() > 8 &&
+                                http::same_token(field.name.substr(0, 8), "content-") &&
+                                !http::same_token(field.name, "content-location");
+    if (!describes_body) append_field(out, field.name, field.value);
+  }
+}
+
+void end_head(std::string& out, const AnswerNotes& notes) {
+  const auto to = std::back_inserter(out);
+  if (notes.age) fmt::format_to(to, "Age: {}\r\n", notes.age->count());
+  if (notes.length_bytes) fmt::format_to(to, "Content-Length: {}\r\n", *notes.length_bytes);
+  out.append("Cache-Status: ");
+  http::append_cache_status(out, notes.status);
+  out.append("\r\n");
+  if (notes.coding == http::Coding::chunked) out.append("Transfer-Encoding: chunked\r\n");
+  if (!notes.keep_alive) {
+    out.append("Connection: close\r\n");
+  } else if (notes.client_minor_version == 0) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  if (notes.to_sidecar) {
+    append_field(out, http::internal::outcome, metrics::name(notes.outcome));
+    if (notes.near_ttl) {
+      append_field(out, http::internal::near_ttl, fmt::to_string(notes.near_ttl->count()));
+    }
+  }
+  out.append("\r\n");
+}
+
+}  // namespace ringside::cache

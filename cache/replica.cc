@@ -1,0 +1,115 @@
+#include "cache/replica.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <mutex>
+#include <vector>
+
+#include "cache/core_state.h"
+#include "cache/session.h"
+#include "http/core.h"
+#include "http/server.h"
+#include "http/waiter.h"
+
+namespace ringside::cache {
+namespace {
+
+namespace asio = http::asio;
+
+http::Task<void> age_pools(CoreState& state) {
+  http::Waiter waiter(state.core);
+  while (!state.core.stopped()) {
+    co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
+    state.origins.close_idle();
+  }
+}
+
+}  // namespace
+
+struct Replica::Impl {
+  Impl(Start start, const Clock& clock)
+      : shared(start.name, start.memory_bytes),
+        sheet(metrics::Role::cache, start.name, start.cores),
+        settings(std::move(start.settings)),
+        cores(start.name, start.cores, clock),
+        server(cores, [this](http::Connection& client) { return serve(client); }) {
+    show_topology();
+    for (std::size_t index = 0; index < cores.size(); ++index) {
+      states.push_back(
+          std::make_unique<CoreState>(cores[index], shared, settings, sheet.core(index)));
+      asio::co_spawn(cores[index].context(), age_pools(*states.back()), asio::detached);
+    }
+  }
+
+  http::Task<void> serve(http::Connection& client) {
+    Session session(*states[client.core().index()], client);
+    co_await session.run();
+  }
+
+  void show_topology() {
+    const auto& topology = settings->topology;
+    if (!topology) return;
+    sheet.set_topology(topology->version(), topology->members().size(), topology->id().hex());
+  }
+
+  Shared shared;
+  metrics::Sheet sheet;
+  mutable std::mutex settings_mutex;
+  std::shared_ptr<const Settings> settings;
+  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have unwound.
+  http::CoreGroup cores;
+  std::vector<std::unique_ptr<CoreState>> states;
+  http::Server server;
+};
+
+Replica::Replica(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Replica::~Replica() { stop(); }
+
+Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock) {
+  const Endpoint listen = start.listen;
+  auto impl = std::make_unique<Impl>(std::move(start), clock);
+  if (auto listening = impl->server.listen(listen); !listening) return listening.error();
+  impl->cores.start();
+  return std::unique_ptr<Replica>(new Replica(std::move(impl)));
+}
+
+const std::string& Replica::name() const noexcept { return impl_->shared.name; }
+
+Endpoint Replica::address() const { return impl_->server.address(); }
+
+void Replica::apply(std::shared_ptr<const Settings> settings) {
+  {
+    const std::lock_guard lock(impl_->settings_mutex);
+    impl_->settings = settings;
+    impl_->show_topology();
+  }
+  impl_->cores.on_each(
+      [&](http::Core& core) { impl_->states[core.index()]->settings = settings; });
+}
+
+std::shared_ptr<const Settings> Replica::settings() const {
+  const std::lock_guard lock(impl_->settings_mutex);
+  return impl_->settings;
+}
+
+const metrics::Sheet& Replica::sheet() const {
+  const Store& store = impl_->shared.store;
+  impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
+                          store.evictions(), impl_->shared.flights.size()});
+  return impl_->sheet;
+}
+
+std::size_t Replica::purge(std::string_view host, std::string_view path_and_query) {
+  return purge_shared(impl_->shared, uri_prefix(host, path_and_query));
+}
+
+std::size_t Replica::purge_all() { return purge_shared(impl_->shared, {}); }
+
+void Replica::drain() { impl_->server.drain(); }
+
+std::size_t Replica::open_connections() const noexcept { return impl_->server.open_connections(); }
+
+void Replica::stop() { impl_->cores.stop(); }
+
+}  // namespace ringside::cache

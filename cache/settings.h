@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include "http/route_table.h"
+#include "shard/topology.h"
+
+namespace ringside::cache {
+
+struct Route {
+  std::string name;
+  http::RouteMatch match;
+  Endpoint origin;
+};
+
+// What a reload may change of a replica, as one immutable value.
+struct Settings {
+  std::vector<Route> routes;
+  http::RouteTable route_table;  // over routes
+  std::shared_ptr<const shard::Topology> topology;  // the replica's peers and itself; may be empty
+  std::string country_header = "X-Country";
+  std::vector<Network> purge_from;  // whose PURGE requests are obeyed
+  Milliseconds connect_timeout = limits::connect_timeout;
+  Milliseconds first_byte_timeout = limits::first_byte_timeout;
+  Milliseconds request_deadline = limits::request_deadline;
+};
+
+}  // namespace ringside::cache

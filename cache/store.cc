@@ -1,0 +1,142 @@
+#include "cache/store.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "cache/vary.h"
+
+namespace ringside::cache {
+namespace {
+
+// A key's share of memory beside its responses: list node, table node and slot, vector, headers.
+constexpr std::size_t row_overhead_bytes = 288;
+
+}  // namespace
+
+Store::Store(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+std::size_t Store::object_limit_bytes() const noexcept {
+  return limit_bytes_ / limits::object_share_divisor;
+}
+
+Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.places.find(KeyView{key.text, key.hash});
+  if (place == stripe.places.end()) return {};
+  stripe.rows.splice(stripe.rows.begin(), stripe.rows, place->second);
+  const Row& row = *place->second;
+  // The newest answer says what the URI varies on now (RFC 9111 §4.1).
+  const auto& names = row.variants.back()->head->vary();
+  if (names.empty()) return {row.variants.back(), {}};
+  for (auto variant = row.variants.rbegin(); variant != row.variants.rend(); ++variant) {
+    const StoredHead& head = *(*variant)->head;
+    if (variant_key(head.vary(), request) == head.variant()) return {*variant, names};
+  }
+  return {nullptr, names};
+}
+
+void Store::add_variant(Row& row, StoredPointer response, std::size_t& dropped) {
+  const StoredHead& head = *response->head;
+  dropped = std::erase_if(row.variants, [&](const StoredPointer& old) {
+    return old->head->vary() == head.vary() && old->head->variant() == head.variant();
+  });
+  if (row.variants.size() >= limits::variants_per_key) {
+    row.variants.erase(row.variants.begin());
+    ++dropped;
+  }
+  row.variants.push_back(std::move(response));
+  row.cost_bytes = row.key.capacity() + row_overhead_bytes;
+  for (const StoredPointer& variant : row.variants) row.cost_bytes += variant->cost_bytes();
+}
+
+bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen) {
+  const std::size_t most_bytes =
+      response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes;
+  if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
+  Stripe& stripe = stripe_of(key.hash);
+  {
+    const std::lock_guard lock(stripe.mutex);
+    // A purge counts first and then walks the stripes:
+    //   1. purge: purges_ becomes n + 1      1'. put sees n, under the stripe's lock, and stores
+    //   2. put sees n + 1, stores nothing    2'. purge takes the lock after it and removes it
+    if (purges_.load() != purges_seen) {
+      give_back(most_bytes);
+      return false;
+    }
+    auto place = stripe.places.find(KeyView{key.text, key.hash});
+    if (place == stripe.places.end()) {
+      stripe.rows.push_front(Row{key.text, key.hash, {}, 0});
+      const Row& row = stripe.rows.front();
+      place = stripe.places.emplace(KeyView{row.key, row.hash}, stripe.rows.begin()).first;
+    } else {
+      stripe.rows.splice(stripe.rows.begin(), stripe.rows, place->second);
+    }
+    Row& row = *place->second;
+    const std::size_t before_bytes = row.cost_bytes;
+    std::size_t dropped = 0;
+    add_variant(row, std::move(response), dropped);
+    entries_.fetch_add(1 - dropped);
+    used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
+  }
+  return true;
+}
+
+void Store::erase(const CacheKey& key) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.places.find(KeyView{key.text, key.hash});
+  if (place != stripe.places.end()) remove(stripe, place->second);
+}
+
+void Store::remove(Stripe& stripe, Rows::iterator row) noexcept {
+  entries_.fetch_sub(row->variants.size());
+  used_bytes_.fetch_sub(row->cost_bytes);
+  stripe.places.erase(KeyView{row->key, row->hash});
+  stripe.rows.erase(row);
+}
+
+std::size_t Store::purge(std::string_view prefix) {
+  purges_.fetch_add(1);
+  std::size_t removed = 0;
+  for (Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (auto row = stripe.rows.begin(); row != stripe.rows.end();) {
+      const auto next = std::next(row);
+      if (row->key.starts_with(prefix)) {
+        removed += row->variants.size();
+        remove(stripe, row);
+      }
+      row = next;
+    }
+  }
+  return removed;
+}
+
+// Evicts from the next stripe that holds anything. No lock is held while another is taken.
+bool Store::evict_one() noexcept {
+  for (std::size_t tried = 0; tried < stripe_count; ++tried) {
+    Stripe& stripe = stripes_[next_victim_.fetch_add(1) % stripe_count];
+    const std::lock_guard lock(stripe.mutex);
+    if (stripe.rows.empty()) continue;
+    evictions_.fetch_add(stripe.rows.back().variants.size());
+    remove(stripe, std::prev(stripe.rows.end()));
+    return true;
+  }
+  return false;
+}
+
+bool Store::reserve(std::size_t bytes) {
+  if (bytes > limit_bytes_) return false;
+  std::size_t used = used_bytes_.load();
+  while (true) {
+    if (used + bytes > limit_bytes_) {
+      if (!evict_one()) return false;
+      used = used_bytes_.load();
+    } else if (used_bytes_.compare_exchange_weak(used, used + bytes)) {
+      return true;
+    }
+  }
+}
+
+}  // namespace ringside::cache

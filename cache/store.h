@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/cache_key.h"
+#include "cache/stored_response.h"
+#include "http/fields.h"
+
+namespace ringside::cache {
+
+// Responses in memory within a budget of bytes that it keeps at every moment, what flights hold
+// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Evicts the
+// least recently used key of a stripe, stripes in turn. Thread-safe.
+class Store {
+ public:
+  explicit Store(std::size_t limit_bytes);
+
+  struct Found {
+    StoredPointer response;         // the variant for this request; null: none
+    std::vector<std::string> vary;  // the names by which the key's variants differ
+  };
+  [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
+
+  // Keeps the response in place of the variant it equals. `purges_seen` is purge_count() when its
+  // fetch began: what a purge may have meant is not stored (false). Also false where it does not fit.
+  bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen);
+  void erase(const CacheKey& key);
+
+  // Removes what `prefix` (see uri_prefix) begins; empty: everything. From before it returns until
+  // for ever, no fetch that began earlier is stored. Returns how many responses went.
+  std::size_t purge(std::string_view prefix);
+  [[nodiscard]] std::uint64_t purge_count() const noexcept { return purges_.load(); }
+
+  // Takes `bytes` of the budget for a flight, evicting for them; false where even that is not
+  // enough. The flight gives them back, before it puts what it made.
+  [[nodiscard]] bool reserve(std::size_t bytes);
+  void give_back(std::size_t bytes) noexcept { used_bytes_.fetch_sub(bytes); }
+
+  [[nodiscard]] std::size_t limit_bytes() const noexcept { return limit_bytes_; }
+  [[nodiscard]] std::size_t object_limit_bytes() const noexcept;
+  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_.load(); }
+  [[nodiscard]] std::uint64_t entries() const noexcept { return entries_.load(); }
+  [[nodiscard]] std::uint64_t evictions() const noexcept { return evictions_.load(); }
+
+ private:
+  struct Row {
+    std::string key;
+    std::uint64_t hash;
+    std::vector<StoredPointer> variants;  // the newest last
+    std::size_t cost_bytes = 0;
+  };
+  using Rows = std::list<Row>;  // the least recently used last
+  struct KeyView {
+    std::string_view text;
+    std::uint64_t hash;
+    bool operator==(const KeyView& other) const noexcept { return text == other.text; }
+  };
+  struct KeyHash {
+    std::size_t operator()(const KeyView& key) const noexcept { return key.hash; }
+  };
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+    Rows rows;
+    std::unordered_map<KeyView, Rows::iterator, KeyHash> places;
+  };
+  static constexpr std::size_t stripe_count = 64;
+
+  [[nodiscard]] Stripe& stripe_of(std::uint64_t hash) noexcept {
+    return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
+  }
+  void remove(Stripe& stripe, Rows::iterator row) noexcept;
+  bool evict_one() noexcept;
+  static void add_variant(Row& row, StoredPointer response, std::size_t& dropped);
+
+  const std::size_t limit_bytes_;
+  std::atomic<std::size_t> used_bytes_{0};
+  std::atomic<std::uint64_t> entries_{0};  // stored responses
+  std::atomic<std::uint64_t> evictions_{0};
+  std::atomic<std::uint64_t> purges_{0};
+  std::atomic<std::size_t> next_victim_{0};
+  std::array<Stripe, stripe_count> stripes_;
+};
+
+}  // namespace ringside::cache

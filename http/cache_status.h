@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ringside::http {
+
+// One member of Cache-Status (RFC 9211 §2).
+struct CacheStatus {
+  enum class Forward { none, bypass, method, uri_miss, vary_miss, miss, request, stale, partial };
+  std::string_view cache{};  // the replica's name, or "ringside" for the sidecar
+  bool hit = false;          // excludes everything but ttl, key and detail
+  Forward forward = Forward::none;
+  int forward_status = 0;  // 0: absent
+  bool stored = false;
+  bool collapsed = false;
+  std::optional<std::int64_t> ttl_seconds{};  // negative when stale
+  std::string_view detail{};  // a token, quoted where it is none; absent where empty
+};
+
+// Appends the member as a structured field item: a token, or a quoted string where the name is none
+// (bytes outside printable ASCII replaced). The ", " between members is the caller's.
+void append_cache_status(std::string& out, const CacheStatus& status);
+
+// One member of Proxy-Status (RFC 9209 §2) for an answer of our own making.
+struct ProxyStatus {
+  std::string_view proxy{};
+  std::string_view error{};    // a token of RFC 9209 §2.3; absent where empty
+  std::string_view details{};  // quoted, bytes outside printable ASCII replaced; absent where empty
+};
+void append_proxy_status(std::string& out, const ProxyStatus& status);
+
+}  // namespace ringside::http

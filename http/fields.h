@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace ringside::http {
+
+// ASCII case-insensitive equality, as field names and most tokens are compared (RFC 9110 §5.1).
+[[nodiscard]] bool same_token(std::string_view a, std::string_view b) noexcept;
+
+// Without spaces and tabs at either end (OWS, RFC 9110 §5.6.3).
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
+// Where the member of a comma-separated list that begins at `start` ends: the index of its comma,
+// or the list's size. Commas in quoted strings (RFC 9110 §5.6.4) end nothing.
+[[nodiscard]] std::size_t end_of_member(std::string_view list, std::size_t start) noexcept;
+
+// One field line. Views into bytes that somebody else keeps (a connection's buffer, a stored head).
+struct Field {
+  std::string_view name;   // as received
+  std::string_view value;  // without surrounding white space
+};
+
+// The field lines of one message in order of arrival. Non-owning.
+class Fields {
+ public:
+  void add(std::string_view field_name, std::string_view value) {
+    lines_.push_back({field_name, value});
+  }
+  void clear() noexcept { lines_.clear(); }
+  void remove(std::string_view field_name);
+
+  // The value of the first line of that name.
+  [[nodiscard]] std::optional<std::string_view> first(std::string_view field_name) const noexcept;
+  // All lines of that name joined with ", " (RFC 9110 §5.3); nullopt where there is none.
+  [[nodiscard]] std::optional<std::string> combined(std::string_view field_name) const;
+  [[nodiscard]] std::size_t count(std::string_view field_name) const noexcept;
+  [[nodiscard]] bool has(std::string_view field_name) const noexcept;
+
+  [[nodiscard]] auto begin() const noexcept { return lines_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return lines_.end(); }
+  [[nodiscard]] std::size_t size() const noexcept { return lines_.size(); }
+
+ private:
+  std::vector<Field> lines_;
+};
+
+// True for fields that concern one connection only and are never forwarded or stored: the fixed
+// ones (RFC 9110 §7.6.1, and the proxy authentication of §11.7, which ends at us) and those that
+// `connection` (the combined value of Connection) names. Fields meant for all recipients can't be
+// named away (§7.6.1): Authorization, Cache-Control, Content-Length, Host, Vary stay, so that
+// nobody can strip a message of its framing or of what makes it private.
+[[nodiscard]] bool is_hop_by_hop(std::string_view field_name, std::string_view connection) noexcept;
+
+// True for the fields that Ringside's processes say to each other (`Ringside-…`). Stripped from
+// what clients and origins send.
+[[nodiscard]] bool is_internal(std::string_view field_name) noexcept;
+
+// Calls visit(member) for each non-empty member of a comma-separated list (RFC 9110 §5.6.1), quoted
+// strings kept whole, white space trimmed. A visit that returns bool ends the walk with false. A
+// quoted string without an end reaches to the end of the list.
+template <class Visit>
+void for_each_member(std::string_view list, Visit&& visit) {
+  for (std::size_t start = 0; start < list.size();) {
+    const std::size_t end = end_of_member(list, start);
+    const std::string_view member = trimmed(list.substr(start, end - start));
+    start = end + 1;
+    if (member.empty()) continue;
+    if constexpr (std::is_same_v<std::invoke_result_t<Visit&, std::string_view>, bool>) {
+      if (!visit(member)) return;
+    } else {
+      visit(member);
+    }
+  }
+}
+
+}  // namespace ringside::http

@@ -1,0 +1,67 @@
+#include "http/head.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/limits.h"
+
+namespace ringside::http {
+namespace {
+
+const char* find(const char* from, const char* end, char wanted) noexcept {
+  if (from == end) return nullptr;
+  return static_cast<const char*>(std::memchr(from, wanted, static_cast<std::size_t>(end - from)));
+}
+
+Error malformed(ErrorSource source, const char* why) {
+  return {ErrorKind::malformed, source, Retry::no, why};
+}
+
+// Whether no request line that fits can come of these bytes any more.
+bool is_line_too_long(std::string_view bytes, std::size_t line_size_bytes) noexcept {
+  if (bytes.starts_with("\r\n")) bytes.remove_prefix(2);
+  const std::size_t with_end = line_size_bytes + 2;
+  return bytes.size() >= with_end && bytes.substr(0, with_end).find('\n') == bytes.npos;
+}
+
+}  // namespace
+
+HeadLimits HeadLimits::defaults() noexcept {
+  return {limits::head_size_bytes, limits::request_line_size_bytes, limits::head_fields};
+}
+
+Result<std::optional<std::size_t>> find_head_end(std::string_view bytes, std::size_t searched,
+                                                 const HeadLimits& limits, ErrorSource source) {
+  const bool is_request = source == ErrorSource::client;
+  const std::size_t size = std::min(bytes.size(), limits.head_size_bytes);
+  const char* const begin = bytes.data();
+  const char* const end = begin + size;
+  const char* const from = begin + std::min(searched, size);
+  for (const char* at = from; (at = find(at, end, '\n')) != nullptr; ++at) {
+    const auto index = static_cast<std::size_t>(at - begin);
+    if (index == 0 || at[-1] != '\r') return malformed(source, "bare LF in a head");
+    if (index == 1 && !is_request) return malformed(source, "empty line before the status line");
+    if (index < 3 || at[-2] != '\n') continue;
+    if (index == 3) return malformed(source, "more than one empty line before the request line");
+    return std::optional<std::size_t>(index + 1);
+  }
+  // NUL in a complete head is found when it is parsed; here, so as not to wait for its end.
+  if (find(from, end, '\0') != nullptr) return malformed(source, "NUL in a head");
+  if (is_request && is_line_too_long(bytes.substr(0, size), limits.line_size_bytes)) {
+    return Error{ErrorKind::target_too_long, source, Retry::no, "request line too long"};
+  }
+  if (bytes.size() >= limits.head_size_bytes) {
+    return Error{ErrorKind::head_too_large, source, Retry::no, "head too large"};
+  }
+  return std::optional<std::size_t>();
+}
+
+bool is_safe(std::string_view method) noexcept {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
+}
+
+bool is_idempotent(std::string_view method) noexcept {
+  return is_safe(method) || method == "PUT" || method == "DELETE";
+}
+
+}  // namespace ringside::http

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+// What the sidecar and the replicas say to each other. Stripped from everything that clients and
+// origins send (http::is_internal), never passed on to them.
+namespace ringside::http::internal {
+
+inline constexpr std::string_view prefix = "Ringside-";
+
+// To the replica: the id of the topology by which it was chosen.
+inline constexpr std::string_view topology = "Ringside-Topology";
+// To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
+inline constexpr std::string_view extra_key = "Ringside-Extra-Key";
+// To the sidecar: metrics::name(Outcome) of the answer.
+inline constexpr std::string_view outcome = "Ringside-Outcome";
+// To the sidecar: for how many milliseconds a near cache may give this answer again, unasked. Only
+// said of answers that need no further judging (fresh, complete, without Vary).
+inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
+
+// To the sidecar: how many stored responses a PURGE removed.
+inline constexpr std::string_view purged = "Ringside-Purged";
+
+}  // namespace ringside::http::internal

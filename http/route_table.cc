@@ -1,0 +1,104 @@
+#include "http/route_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace ringside::http {
+namespace {
+
+constexpr std::string_view wildcard = "*.";
+
+bool is_wildcard(std::string_view host) noexcept { return host.starts_with(wildcard); }
+
+// Where the port's colon is; npos without a port. In `[::1]` no colon is.
+std::size_t port_colon(std::string_view host) noexcept {
+  const std::size_t colon = host.rfind(':');
+  const std::size_t bracket = host.rfind(']');
+  if (colon == std::string_view::npos) return colon;
+  return bracket != std::string_view::npos && bracket > colon ? std::string_view::npos : colon;
+}
+
+std::string_view without_port(std::string_view host) noexcept {
+  return host.substr(0, port_colon(host));
+}
+
+bool host_matches(std::string_view pattern, std::string_view host,
+                  std::string_view host_without_port) noexcept {
+  if (pattern.empty()) return true;
+  const bool any_port = port_colon(pattern) == std::string_view::npos;
+  const std::string_view asked = any_port ? host_without_port : host;
+  if (!is_wildcard(pattern)) return asked == pattern;
+  const std::string_view suffix = pattern.substr(1);  // with its dot, so that a label comes before
+  return asked.size() > suffix.size() && asked.ends_with(suffix);
+}
+
+bool path_matches(std::string_view prefix, std::string_view path) noexcept {
+  if (prefix == "/") return true;  // the `*` of OPTIONS too
+  if (!path.starts_with(prefix)) return false;
+  return prefix.back() == '/' || path.size() == prefix.size() || path[prefix.size()] == '/';
+}
+
+// Smaller is more specific.
+auto rank(const RouteMatch& match) {
+  const int kind = match.host.empty() ? 2 : is_wildcard(match.host) ? 1 : 0;
+  const bool any_port = port_colon(match.host) == std::string::npos;
+  const auto host_length = static_cast<std::ptrdiff_t>(without_port(match.host).size());
+  const auto path_length = static_cast<std::ptrdiff_t>(match.path_prefix.size());
+  // The host itself keeps the routes of one host together.
+  return std::tuple(kind, -host_length, any_port, std::string_view(match.host), -path_length);
+}
+
+std::string text(const RouteMatch& match) {
+  return fmt::format("host {}, path {}", match.host.empty() ? "any" : match.host,
+                     match.path_prefix);
+}
+
+}  // namespace
+
+Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches) {
+  RouteTable table;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const RouteMatch& match = matches[i];
+    if (!match.path_prefix.starts_with('/')) {
+      return invalid_input(fmt::format("route {} ({}): no path starts like that; start it with /",
+                                       i + 1, text(match)));
+    }
+    if (match.host == wildcard ||
+        (match.host.find('*') != std::string::npos && match.host.rfind('*') != 0) ||
+        match.host == "*") {
+      return invalid_input(
+          fmt::format("route {} ({}): no host looks like that; write HOST, *.HOST "
+                      "or nothing for any",
+                      i + 1, text(match)));
+    }
+    table.rows_.push_back({match, i});
+  }
+  std::sort(table.rows_.begin(), table.rows_.end(), [](const Row& a, const Row& b) {
+    return std::tuple(rank(a.match), std::string_view(a.match.path_prefix), a.index) <
+           std::tuple(rank(b.match), std::string_view(b.match.path_prefix), b.index);
+  });
+  const auto twin =
+      std::adjacent_find(table.rows_.begin(), table.rows_.end(),
+                         [](const Row& a, const Row& b) { return a.match == b.match; });
+  if (twin != table.rows_.end()) {
+    return invalid_input(
+        fmt::format("routes {} and {} are for the same requests ({}); take one out",
+                    twin->index + 1, std::next(twin)->index + 1, text(twin->match)));
+  }
+  return table;
+}
+
+std::optional<std::size_t> RouteTable::find(std::string_view host,
+                                            std::string_view path) const noexcept {
+  const std::string_view bare = without_port(host);
+  for (const Row& row : rows_) {
+    if (host_matches(row.match.host, host, bare) && path_matches(row.match.path_prefix, path)) {
+      return row.index;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside::http

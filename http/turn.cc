@@ -1,0 +1,34 @@
+#include "http/turn.h"
+
+#include "base/limits.h"
+
+namespace ringside::http {
+
+Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
+  static const HeadLimits head_limits = HeadLimits::defaults();
+  client.set_deadline(limits::client_idle_timeout);
+  const auto begun = co_await client.wait_for_message();
+  if (!begun || !*begun) co_return false;
+  client.set_deadline(limits::client_head_timeout);
+  const auto read = co_await client.read_request(head_limits, head);
+  if (read) co_return true;
+  if (read.error().kind == ErrorKind::disconnected) co_return false;
+  co_return read.error();
+}
+
+Task<void> end_connection(Connection& client) {
+  client.set_deadline(limits::linger_timeout);
+  co_await client.linger(limits::linger_size_bytes);
+}
+
+Delivery choose_delivery(int client_minor_version, bool length_known, bool keep_alive) noexcept {
+  if (length_known) return {Coding::as_is, keep_alive};
+  if (client_minor_version >= 1) return {Coding::chunked, keep_alive};
+  return {Coding::as_is, false};  // HTTP/1.0 knows no other end than the connection's
+}
+
+bool length_is_known(const Framing& framing) noexcept {
+  return framing.kind == Framing::Kind::none || framing.kind == Framing::Kind::length;
+}
+
+}  // namespace ringside::http

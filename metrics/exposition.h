@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "metrics/process.h"
+#include "metrics/totals.h"
+
+namespace ringside::metrics {
+
+class Sheet;
+
+// The Prometheus text exposition (version 0.0.4) of all sheets and of this process: each family
+// once, counters summed over cores at the time of the call. The names are DESIGN's and
+// docs/metrics.md's. Thread-safe.
+[[nodiscard]] std::string expose(const std::vector<const Sheet*>& sheets);
+
+// The same as a function of values. Where series of several totals have equal labels they are one
+// series, and its counts are added up: the replicas of one process give one row for role=cache in
+// families without the label shard.
+[[nodiscard]] std::string expose(const std::vector<Totals>& totals,
+                                 const std::optional<ProcessFigures>& process,
+                                 std::string_view version);
+
+inline constexpr std::string_view exposition_content_type =
+    "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace ringside::metrics

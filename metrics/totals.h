@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "metrics/outcome.h"
+
+namespace ringside::metrics {
+
+enum class Role { sidecar, cache };
+
+// How a request to an origin ended: an HTTP status class, or no answer.
+enum class OriginAnswer { status_2xx, status_3xx, status_4xx, status_5xx, failed };
+inline constexpr std::size_t origin_answer_count = 5;
+[[nodiscard]] constexpr OriginAnswer origin_answer(int status) noexcept {
+  if (status < 300) return OriginAnswer::status_2xx;
+  if (status < 400) return OriginAnswer::status_3xx;
+  return status < 500 ? OriginAnswer::status_4xx : OriginAnswer::status_5xx;
+}
+
+inline constexpr std::size_t error_source_count = 4;
+inline constexpr std::size_t country_count = 26 * 26;  // AA … ZZ
+
+// Upper bounds of the duration histogram's buckets, 50 µs … 10 s; one more bucket has none.
+inline constexpr std::array<std::uint64_t, 17> duration_bounds_us = {
+    50,     100,     250,     500,     1'000,     2'500,     5'000,     10'000,    25'000,
+    50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000};
+inline constexpr std::size_t duration_bucket_count = duration_bounds_us.size() + 1;
+
+// The figures of a replica's store at the time of a scrape.
+struct StoreFigures {
+  std::uint64_t entries = 0;
+  std::uint64_t used_bytes = 0;
+  std::uint64_t limit_bytes = 0;
+  std::uint64_t evictions = 0;  // counter
+  std::uint64_t flights = 0;    // in progress
+};
+
+// The topology that a component follows.
+struct TopologyFigures {
+  std::uint64_t version = 0;
+  std::size_t replicas = 0;
+  std::string id;  // 32 hexadecimal digits
+};
+
+using OutcomeSums = std::array<std::uint64_t, outcome_count>;  // indexed by Outcome
+
+// All that one component had counted at some moment, summed over its cores. Each figure is exact
+// and never goes back between two readings; figures that belong together may be a few requests
+// apart, because the cores go on counting while they are read.
+struct Totals {
+  struct Shard {
+    std::string name;
+    OutcomeSums requests{};
+  };
+  struct Durations {
+    std::array<std::uint64_t, duration_bucket_count> buckets{};  // each its own, not cumulative
+    std::uint64_t sum_us = 0;
+  };
+
+  Role role = Role::sidecar;
+  std::string name;           // the replica's; empty for a sidecar
+  std::vector<Shard> shards;  // the first is `name`
+  std::vector<OutcomeSums> countries = std::vector<OutcomeSums>(country_count);
+  std::array<Durations, outcome_count> durations{};
+  OutcomeSums response_bytes{};
+  std::array<std::uint64_t, origin_answer_count> origin_requests{};
+  std::array<std::uint64_t, error_source_count> errors{};
+  std::uint64_t retries = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t connections_open = 0;
+  std::optional<TopologyFigures> topology;
+  std::optional<StoreFigures> store;
+};
+
+}  // namespace ringside::metrics

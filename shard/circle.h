@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "shard/topology.h"
+
+namespace ringside::shard {
+
+// The circle of consistent hashing (Karger et al., STOC 1997): points in order of their position,
+// each of them a member's. A position belongs to the first point at or after it; after the last
+// point comes the first.
+class Circle {
+ public:
+  struct Point {
+    std::uint64_t position = 0;
+    MemberIndex member = 0;
+    friend bool operator<(const Point& a, const Point& b) noexcept {
+      return std::tie(a.position, a.member) < std::tie(b.position, b.member);
+    }
+  };
+
+  // Takes the points in any order. Of several at one position that of the lowest member, which is
+  // the first by name, comes first; the others stay behind it as the next choices.
+  explicit Circle(std::vector<Point> points);
+
+  [[nodiscard]] const std::vector<Point>& points() const noexcept { return points_; }
+
+  // Replaces `owners` by the first min(n, members with a point) distinct members met clockwise from
+  // `position`. A shorter list is always the beginning of a longer one.
+  void owners(std::uint64_t position, std::size_t n, std::vector<MemberIndex>& owners) const;
+
+ private:
+  std::vector<Point> points_;
+  std::size_t distinct_members_ = 0;
+};
+
+}  // namespace ringside::shard

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "shard/circle.h"
+#include "shard/digest.h"
+#include "shard/topology.h"
+
+namespace ringside::shard {
+
+// Scheme `jedis-ring`: the ring that the Jedis client's sharding makes for shards without names.
+// Member i, by its position in members() (natural order, so cache-i is shard i), has the points
+// "SHARD-i-NODE-n", n from 0 to 160·weight - 1, at the first four bytes of their MD5,
+// little-endian; a key lies where its own MD5 puts it. Of points at one position the one that was
+// put last counts, as in Jedis's TreeMap.
+//
+// Not by bucket: keys of one bucket have different owners. Members are known by position, so one
+// that leaves from the middle renumbers those behind it.
+class JedisRing final : public Scheme {
+ public:
+  JedisRing(std::span<const Member> members, Digest md5);
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "jedis-ring"; }
+  [[nodiscard]] bool by_bucket() const noexcept override { return false; }
+  void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
+
+ private:
+  Digest md5_;
+  Circle circle_;
+};
+
+// The place of `bytes` on the circle of 2^32 positions.
+[[nodiscard]] std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes);
+
+[[nodiscard]] Result<std::shared_ptr<const Scheme>> make_jedis_ring(
+    std::span<const Member> members);
+
+}  // namespace ringside::shard

@@ -1,0 +1,41 @@
+#include "shard/schemes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "shard/jedis_ring.h"
+#include "shard/quotation.h"
+#include "shard/ring.h"
+#include "shard/simple_sha1.h"
+
+namespace ringside::shard {
+namespace {
+
+constexpr std::array<SchemeEntry, 3> entries{{
+    {"jedis-ring", make_jedis_ring},
+    {"ring", make_ring},
+    {"simple-sha1", make_simple_sha1},
+}};
+
+}  // namespace
+
+std::span<const SchemeEntry> all_schemes() noexcept { return entries; }
+
+Result<SchemeEntry> find_scheme(std::string_view name) {
+  for (const SchemeEntry& entry : entries) {
+    if (entry.name == name) return entry;
+  }
+  return invalid_input(fmt::format("there is no scheme {}; choose one of {}", quotation(name),
+                                   fmt::join(scheme_names(), ", ")));
+}
+
+std::vector<std::string_view> scheme_names() {
+  std::vector<std::string_view> names;
+  names.reserve(entries.size());
+  for (const SchemeEntry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+}  // namespace ringside::shard

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "shard/digest.h"
+#include "shard/topology.h"
+
+namespace ringside::shard {
+
+// Scheme `simple-sha1`: the first byte of the key's SHA-1 as a signed byte, its absolute value,
+// modulo 10 where that is 10 or more, divided by 10/members, truncated, is the owner's position in
+// members() (natural order, so cache-i is shard i). The next choices are the positions after it,
+// around the end.
+//
+// Kept as it was found, flaws included: there are ten values, so that with more than ten members
+// some never own a key, and nearly every key moves when the count changes. It knows no weights;
+// members whose weights differ from 1 are refused.
+class SimpleSha1 final : public Scheme {
+ public:
+  SimpleSha1(std::size_t members, Digest sha1) : members_(members), sha1_(std::move(sha1)) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "simple-sha1"; }
+  [[nodiscard]] bool by_bucket() const noexcept override { return false; }
+  void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
+
+ private:
+  std::size_t members_;
+  Digest sha1_;
+};
+
+[[nodiscard]] Result<std::shared_ptr<const Scheme>> make_simple_sha1(
+    std::span<const Member> members);
+
+}  // namespace ringside::shard

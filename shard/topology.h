@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "shard/member.h"
+
+namespace ringside::shard {
+
+constexpr unsigned bucket_bits = 14;
+constexpr std::size_t bucket_count = std::size_t{1} << bucket_bits;  // 16,384
+
+// The index of a bucket is the high 14 bits of the key's 64-bit hash.
+[[nodiscard]] constexpr std::size_t bucket_of(std::uint64_t key_hash) noexcept {
+  return static_cast<std::size_t>(key_hash >> (64 - bucket_bits));
+}
+
+// Position of a member in Topology::members(), which are sorted by name in natural_order.
+using MemberIndex = std::uint32_t;
+
+// What a scheme may look at.
+struct ShardKey {
+  std::string_view bytes;
+  std::uint64_t hash = 0;  // hash64(bytes)
+};
+
+// The rule that gives each bucket, or in compatibility schemes each key, its replica. Immutable.
+// Pure: no I/O, no clock, no state. Thread-safe.
+class Scheme {
+ public:
+  virtual ~Scheme() = default;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  // True where all keys of a bucket have the same owners, so that a table of buckets says it all.
+  [[nodiscard]] virtual bool by_bucket() const noexcept = 0;
+  // The first min(n, members) distinct members in order of preference, into `owners` (replaced).
+  virtual void owners(const ShardKey& key, std::size_t n,
+                      std::vector<MemberIndex>& owners) const = 0;
+  // The first owner of every bucket; empty where the scheme is not by bucket or has no members.
+  [[nodiscard]] virtual std::vector<MemberIndex> bucket_owners() const { return {}; }
+};
+
+// An immutable value: the members, the scheme and its table (DESIGN: words). Shared by reference
+// count between threads.
+class Topology {
+ public:
+  // Sorts the members by name, in natural_order. Refuses duplicate names, names, zones and weights
+  // that shard/member.h refuses, too many members, too much weight together and unknown schemes.
+  // No members is a topology too: nobody owns anything. `version` is the order given by the source
+  // and not part of the id.
+  [[nodiscard]] static Result<std::shared_ptr<const Topology>> make(std::vector<Member> members,
+                                                                    std::string_view scheme,
+                                                                    std::uint64_t version);
+
+  [[nodiscard]] const Hash128& id() const noexcept { return id_; }
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
+  [[nodiscard]] std::string_view scheme() const noexcept { return scheme_->name(); }
+
+  // Nothing where no member has that name.
+  [[nodiscard]] std::optional<MemberIndex> find(std::string_view member_name) const noexcept;
+
+  // Requires at least one member. One load from a table where the scheme is by bucket.
+  [[nodiscard]] MemberIndex owner(const ShardKey& key) const;
+  // Replaces `owners` by the first min(n, members) distinct members in order of preference; the
+  // first is owner(key), and a shorter list is the beginning of a longer one.
+  void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const;
+  // The owner of every bucket; empty where the scheme is not by bucket or there are no members.
+  [[nodiscard]] const std::vector<MemberIndex>& bucket_owners() const noexcept {
+    return bucket_owners_;
+  }
+
+ private:
+  Topology() = default;
+  std::vector<Member> members_;
+  std::shared_ptr<const Scheme> scheme_;
+  std::vector<MemberIndex> bucket_owners_;
+  std::uint64_t version_ = 0;
+  Hash128 id_;
+};
+
+// The names of all schemes, sorted: what `--scheme` takes.
+[[nodiscard]] std::vector<std::string_view> scheme_names();
+
+// How many buckets have another owner (by name) in `after` than in `before`. Requires that both are
+// by bucket. Without members a bucket has no owner, which is another owner than any.
+[[nodiscard]] std::size_t moved_buckets(const Topology& before, const Topology& after);
+
+}  // namespace ringside::shard

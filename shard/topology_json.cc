@@ -1,0 +1,216 @@
+#include "shard/topology_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/limits.h"
+#include "shard/quotation.h"
+#include "shard/schemes.h"
+#include "shard/strict_json.h"
+
+namespace ringside::shard {
+namespace {
+
+using nlohmann::json;
+
+Error wrong(std::string_view place, std::string_view message) {
+  return invalid_input(fmt::format("{}: {}", place, message));
+}
+
+// One object of the request and where it stands. Borrows the json.
+class ObjectReader {
+ public:
+  ObjectReader(const json& object, std::string place) : object_(object), place_(std::move(place)) {}
+
+  [[nodiscard]] Result<void> only(std::initializer_list<std::string_view> known) const {
+    if (!object_.is_object()) {
+      return wrong(place_.empty() ? "the whole" : place_,
+                   fmt::format("is of type {}; give an object with {}", object_.type_name(),
+                               fmt::join(known, ", ")));
+    }
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        return wrong(place_of(quotation(key)),
+                     fmt::format("this key is not known; it may be {}", fmt::join(known, ", ")));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] Result<std::string> text(const char* key) const {
+    const json* value = find(key);
+    if (!value) return wrong(place_of(key), "is missing; give a string");
+    if (!value->is_string()) {
+      return wrong(place_of(key), fmt::format("is of type {}; give a string", value->type_name()));
+    }
+    return value->get<std::string>();
+  }
+
+  [[nodiscard]] Result<std::uint64_t> count(const char* key) const {
+    const json* value = find(key);
+    if (!value) return wrong(place_of(key), "is missing; give a whole number");
+    if (!value->is_number()) {
+      return wrong(place_of(key),
+                   fmt::format("is of type {}; give a whole number", value->type_name()));
+    }
+    if (!value->is_number_unsigned()) {
+      return wrong(place_of(key), "is negative, too large or has a fraction; give a whole number");
+    }
+    return value->get<std::uint64_t>();
+  }
+
+  [[nodiscard]] std::string place_of(std::string_view key) const {
+    return place_.empty() ? std::string(key) : fmt::format("{}.{}", place_, key);
+  }
+
+ private:
+  const json& object_;
+  std::string place_;
+};
+
+Result<MemberAt> read_member(const ObjectReader& object) {
+  if (auto known = object.only({"name", "address", "weight", "zone"}); !known) return known.error();
+  MemberAt out;
+
+  auto name = object.text("name");
+  if (!name) return name.error();
+  if (auto checked = check_member_name(*name); !checked) {
+    return wrong(object.place_of("name"), checked.error().message);
+  }
+  out.member.name = *std::move(name);
+
+  const auto address = object.text("address");
+  if (!address) return address.error();
+  auto endpoint = Endpoint::parse(*address);
+  if (!endpoint) return wrong(object.place_of("address"), endpoint.error().message);
+  out.address = *std::move(endpoint);
+
+  if (object.find("weight")) {
+    const auto weight = object.count("weight");
+    if (!weight) return weight.error();
+    if (auto checked = check_member_weight(*weight); !checked) {
+      return wrong(object.place_of("weight"), checked.error().message);
+    }
+    out.member.weight = static_cast<std::uint32_t>(*weight);
+  }
+  if (object.find("zone")) {
+    auto zone = object.text("zone");
+    if (!zone) return zone.error();
+    if (auto checked = check_member_zone(*zone); !checked) {
+      return wrong(object.place_of("zone"), checked.error().message);
+    }
+    out.member.zone = *std::move(zone);
+  }
+  return out;
+}
+
+Result<std::vector<MemberAt>> read_members(const json* array) {
+  if (!array) return wrong("members", "is missing; give an array of members, [] for none");
+  if (!array->is_array()) {
+    return wrong("members",
+                 fmt::format("is of type {}; give an array of members", array->type_name()));
+  }
+  if (array->size() > limits::members) {
+    return wrong("members", fmt::format("has {} members; a topology has at most {}", array->size(),
+                                        limits::members));
+  }
+  std::vector<MemberAt> members;
+  std::map<std::string, std::size_t> by_name;
+  std::map<Endpoint, std::size_t> by_address;
+  std::uint64_t weight = 0;
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    const ObjectReader object((*array)[i], fmt::format("members[{}]", i));
+    auto member = read_member(object);
+    if (!member) return member.error();
+    if (const auto [first, added] = by_name.emplace(member->member.name, i); !added) {
+      return wrong(object.place_of("name"),
+                   fmt::format("{} is also the name of members[{}]; each replica needs its own",
+                               quotation(member->member.name), first->second));
+    }
+    if (const auto [first, added] = by_address.emplace(member->address, i); !added) {
+      return wrong(object.place_of("address"),
+                   fmt::format("{} is also the address of members[{}]; each replica needs its own",
+                               quotation(member->address.text()), first->second));
+    }
+    weight += member->member.weight;
+    members.push_back(*std::move(member));
+  }
+  if (weight > limits::topology_weight) {
+    return wrong("members", fmt::format("their weights add up to {}; at most {}, so divide them "
+                                        "all by the same",
+                                        weight, limits::topology_weight));
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string to_json(const Topology& topology) {
+  std::vector<std::size_t> buckets(topology.members().size());
+  for (const MemberIndex owner : topology.bucket_owners()) ++buckets[owner];
+  const bool by_bucket = !topology.bucket_owners().empty();
+
+  auto members = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const Member& member = topology.members()[i];
+    nlohmann::ordered_json entry;
+    entry["name"] = member.name;
+    entry["weight"] = member.weight;
+    entry["zone"] = member.zone;
+    entry["buckets"] = nullptr;
+    entry["share"] = nullptr;
+    if (by_bucket) {
+      entry["buckets"] = buckets[i];
+      entry["share"] = static_cast<double>(buckets[i]) / static_cast<double>(bucket_count);
+    }
+    members.push_back(std::move(entry));
+  }
+  nlohmann::ordered_json out;
+  out["id"] = topology.id().hex();
+  out["version"] = topology.version();
+  out["scheme"] = topology.scheme();
+  out["buckets"] = bucket_count;
+  out["members"] = std::move(members);
+  return out.dump(2) + "\n";
+}
+
+Result<TopologyRequest> parse_topology_json(std::string_view text) {
+  if (text.size() > limits::admin_body_size_bytes) {
+    return wrong("the whole", fmt::format("has {} bytes; at most {}", text.size(),
+                                          limits::admin_body_size_bytes));
+  }
+  const auto document = parse_strict_json(text);
+  if (!document) return document.error();
+  const ObjectReader object(*document, "");
+  if (auto known = object.only({"version", "scheme", "members"}); !known) return known.error();
+
+  TopologyRequest request;
+  if (object.find("version")) {
+    const auto version = object.count("version");
+    if (!version) return version.error();
+    request.version = *version;
+  }
+  auto scheme = object.text("scheme");
+  if (!scheme) return scheme.error();
+  if (const auto entry = find_scheme(*scheme); !entry) {
+    return wrong("scheme", entry.error().message);
+  }
+  request.scheme = *std::move(scheme);
+  auto members = read_members(object.find("members"));
+  if (!members) return members.error();
+  request.members = *std::move(members);
+  return request;
+}
+
+}  // namespace ringside::shard

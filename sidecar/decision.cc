@@ -1,0 +1,40 @@
+#include "sidecar/decision.h"
+
+#include "base/hash.h"
+#include "http/forwarded.h"
+#include "sidecar/shard_decision.h"
+
+namespace ringside::sidecar {
+
+Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
+                    const Settings& settings, geo::CountryMemo& countries, Decision& decision) {
+  decision.method = request.method;
+  if (auto parsed = http::normalise_target(request.target, decision.target); !parsed) {
+    return parsed.error();
+  }
+  if (auto parsed = http::normalise_host(request.host, decision.host); !parsed) {
+    return parsed.error();
+  }
+  decision.peer = peer;
+  decision.peer_is_trusted = any_contains(settings.trusted, peer);
+  decision.client = http::client_address(peer, request.fields, settings.trusted);
+  decision.country = countries.find(decision.client);
+
+  const auto route = settings.route_table.find(decision.host, decision.target.path);
+  if (!route) {
+    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
+                 "no route for " + decision.host + decision.target.path};
+  }
+  decision.route = &settings.routes[*route];
+
+  const RequestFacts facts{decision.host, decision.target, request.fields, decision.client,
+                           decision.country};
+  decision.shard_key.clear();
+  build_shard_key(decision.shard_key, decision.route->key, facts);
+  decision.hash = hash64(decision.shard_key);
+  decision.extra_key.clear();
+  build_extra_key(decision.extra_key, decision.route->key, facts);
+  return {};
+}
+
+}  // namespace ringside::sidecar

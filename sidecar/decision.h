@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "geo/country.h"
+#include "geo/country_database.h"
+#include "http/head.h"
+#include "http/target.h"
+#include "sidecar/settings.h"
+
+namespace ringside::sidecar {
+
+// What is known of a request once it has been looked at, and where it belongs. Reused from request
+// to request of a connection, so that its strings keep their capacity.
+struct Decision {
+  std::string method;  // kept: the request's own views end when its body is read
+  http::Target target;
+  std::string host;
+  IpAddress peer;  // the socket's other end
+  bool peer_is_trusted = false;
+  IpAddress client;
+  geo::Country country;
+  const Route* route = nullptr;  // into the Settings
+  std::string shard_key;
+  std::string extra_key;
+  std::uint64_t hash = 0;
+
+  [[nodiscard]] shard::ShardKey key() const noexcept { return {shard_key, hash}; }
+};
+
+// Steps 3 to 5 of the life of a request: who asks, from which country, by which route, and the key
+// that chooses the replica. Fails for targets and hosts that are malformed, and where no route
+// matches.
+[[nodiscard]] Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
+                                  const Settings& settings, geo::CountryMemo& countries,
+                                  Decision& decision);
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "http/exchange.h"
+#include "sidecar/core_state.h"
+#include "sidecar/decision.h"
+
+namespace ringside::sidecar {
+
+// Steps 7 and 8: asks the owner of the request's shard, on failure the next distinct owners, and
+// where no replica can take it the origin, if that is allowed. One per request.
+class Forwarding {
+ public:
+  Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision);
+
+  // `head` is scratch space. On success the answer's head is read and its body is next.
+  http::Task<Result<void>> run(const http::RequestHead& request, http::Connection& client,
+                         std::string& head);
+
+  [[nodiscard]] http::Exchange& exchange() noexcept { return *exchange_; }
+  // The member that answered; nullopt: the origin, or nobody.
+  [[nodiscard]] std::optional<shard::MemberIndex> answered_by() const noexcept { return answered_by_; }
+
+ private:
+  http::Task<Result<void>> ask_owners(const http::OutgoingRequest& outgoing);
+  http::Task<Result<void>> ask(const Endpoint& address, http::Pool& pool,
+                         const http::OutgoingRequest& outgoing);
+
+  CoreState& state_;
+  const Snapshot& snapshot_;
+  const Settings& settings_;
+  const Decision& decision_;
+  const SteadyPoint deadline_;
+  std::optional<http::Exchange> exchange_;
+  std::optional<shard::MemberIndex> answered_by_;
+};
+
+}  // namespace ringside::sidecar

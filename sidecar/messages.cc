@@ -1,0 +1,126 @@
+#include "sidecar/messages.h"
+
+#include <fmt/format.h>
+
+#include "http/error_response.h"
+#include "http/forwarded.h"
+#include "http/internal_fields.h"
+
+namespace ringside::sidecar {
+namespace {
+
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+// Fields that are written anew below, so that what the client said of them goes no further than
+// into the new value.
+bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
+  using http::same_token;
+  return same_token(name, "host") || same_token(name, "content-length") ||
+         same_token(name, "via") || same_token(name, "forwarded") || same_token(name, "expect") ||
+         same_token(name, "x-forwarded-for") || same_token(name, settings.country_header);
+}
+
+void append_joined(std::string& out, std::string_view name, const std::optional<std::string>& before,
+                   std::string_view value) {
+  out.append(name).append(": ");
+  if (before && !before->empty()) out.append(*before).append(", ");
+  out.append(value).append("\r\n");
+}
+
+// A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
+// none to continue, the list begins with the client as we know it.
+void append_forwarded_fields(std::string& out, const http::Fields& fields, const Decision& decision) {
+  const auto kept = [&](std::string_view name) {
+    return decision.peer_is_trusted ? fields.combined(name) : std::nullopt;
+  };
+  const auto forwarded = kept("forwarded");
+  std::string element;
+  http::append_forwarded(element, forwarded ? decision.peer : decision.client, "http");
+  append_joined(out, "Forwarded", forwarded, element);
+  const auto listed = kept("x-forwarded-for");
+  append_joined(out, "X-Forwarded-For", listed,
+                (listed ? decision.peer : decision.client).text());
+}
+
+void append_body_framing(std::string& out, const http::Framing& framing) {
+  if (framing.kind == http::Framing::Kind::length) {
+    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", framing.length_bytes);
+  } else if (framing.kind == http::Framing::Kind::chunked) {
+    out += "Transfer-Encoding: chunked\r\n";
+  }
+}
+
+}  // namespace
+
+void write_upstream_head(std::string& out, const http::RequestHead& request,
+                         const Decision& decision, const Settings& settings, Upstream upstream) {
+  out.clear();
+  out.append(request.method).append(" ").append(decision.target.path);
+  if (decision.target.has_query) out.append("?").append(decision.target.query);
+  out.append(" HTTP/1.1\r\n");
+  append_field(out, "Host", decision.host);
+  const auto connection = request.fields.combined("connection").value_or(std::string{});
+  for (const http::Field& field : request.fields) {
+    if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
+        http::is_hop_by_hop(field.name, connection)) {
+      continue;
+    }
+    append_field(out, field.name, field.value);
+  }
+  append_body_framing(out, request.framing);
+  append_joined(out, "Via", request.fields.combined("via"),
+                request.minor_version == 0 ? "1.0 ringside" : "1.1 ringside");
+  append_forwarded_fields(out, request.fields, decision);
+  // A route whose key is without the country must not let the origin's answer depend on it.
+  if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
+    append_field(out, settings.country_header, decision.country.code());
+  }
+  if (upstream == Upstream::replica) {
+    append_field(out, http::internal::topology, settings.topology_id);
+    if (!decision.extra_key.empty()) {
+      append_field(out, http::internal::extra_key, decision.extra_key);
+    }
+  }
+  out.append("\r\n");
+}
+
+ReplicaNotes read_notes(const http::Fields& fields) noexcept {
+  return {fields.first(http::internal::outcome).value_or(std::string_view{}),
+          fields.first(http::internal::near_ttl).value_or(std::string_view{})};
+}
+
+void begin_client_head(std::string& out, const http::ResponseHead& response,
+                       std::string_view own_cache_status, std::string_view left_out) {
+  out.clear();
+  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
+  const auto connection = response.fields.combined("connection").value_or(std::string{});
+  std::string cache_status;
+  for (const http::Field& field : response.fields) {
+    if (http::same_token(field.name, "cache-status")) {
+      cache_status.append(field.value).append(", ");
+      continue;
+    }
+    if (http::is_internal(field.name) || http::same_token(field.name, left_out) ||
+        http::is_hop_by_hop(field.name, connection)) {
+      continue;
+    }
+    append_field(out, field.name, field.value);
+  }
+  cache_status += own_cache_status;
+  append_field(out, "Cache-Status", cache_status);
+  append_field(out, "Via", "1.1 ringside");
+}
+
+void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery) {
+  if (delivery.coding == http::Coding::chunked) out.append("Transfer-Encoding: chunked\r\n");
+  if (!delivery.keep_alive) {
+    out.append("Connection: close\r\n");
+  } else if (client_minor_version == 0) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+}
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/head.h"
+#include "http/turn.h"
+#include "sidecar/decision.h"
+#include "sidecar/settings.h"
+
+namespace ringside::sidecar {
+
+// The sidecar's own name in Via, Cache-Status and Proxy-Status.
+inline constexpr std::string_view own_name = "ringside";
+
+enum class Upstream { replica, origin };
+
+// Writes the head of the request for a replica (or, without one, for the origin) into `out`: the
+// normalised target, the client's fields without those it may not say, Via, Forwarded, the country
+// where the route's key holds it, and for a replica the internal fields.
+void write_upstream_head(std::string& out, const http::RequestHead& request,
+                         const Decision& decision, const Settings& settings, Upstream upstream);
+
+// What a replica's answer says to the sidecar alone.
+struct ReplicaNotes {
+  std::string_view outcome;
+  std::string_view near_ttl_ms;
+};
+[[nodiscard]] ReplicaNotes read_notes(const http::Fields& fields) noexcept;
+
+// Begins the head of the answer for the client in `out`: status line, end-to-end fields but for
+// `left_out`, Cache-Status with our member, Via.
+void begin_client_head(std::string& out, const http::ResponseHead& response,
+                       std::string_view own_cache_status, std::string_view left_out = {});
+// Ends it: framing, what becomes of the connection, the empty line.
+void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery);
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,229 @@
+#include "sidecar/session.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "base/limits.h"
+#include "http/error_response.h"
+#include "http/relay.h"
+#include "http/turn.h"
+#include "sidecar/messages.h"
+#include "sidecar/purge.h"
+
+namespace ringside::sidecar {
+namespace {
+
+namespace asio = http::asio;
+
+// We handle the request and are configured not to store: RFC 9211 §2.2, "bypass".
+constexpr std::string_view forwarded_status = "ringside; fwd=bypass";
+constexpr std::string_view nearby_status = "ringside; hit";
+
+std::int64_t number(std::string_view digits) noexcept {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  return parsed.ec == std::errc{} && parsed.ptr == end && value > 0 ? value : 0;
+}
+
+}  // namespace
+
+Session::Session(CoreState& state, http::Connection& client) : state_(state), client_(client) {
+  state_.sheet.connection_opened();
+}
+
+Session::~Session() { state_.sheet.connection_closed(); }
+
+// The life of a request; the numbers are those of docs/ARCHITECTURE.md.
+http::Task<void> Session::run() {
+  while (keep_alive_) {
+    const auto next = co_await http::next_request(client_, request_);  // 1
+    if (next && !*next) co_return;
+    const SteadyPoint began = state_.core.steady_now();
+    count_ = {};
+    decision_.method.clear();
+    decision_.country = {};
+    const auto looked = next ? look() : Result<void>(next.error());  // 2 to 5
+    if (!looked) {
+      co_await refuse(looked.error());
+    } else if (decision_.method == "PURGE") {
+      co_await purge();
+    } else if (const auto* entry = find_nearby()) {  // 6
+      co_await answer_nearby(*entry);
+    } else {
+      co_await answer_from_replica();  // 7 to 9
+    }
+    count(began);
+    keep_alive_ = keep_alive_ && client_.body_done();
+  }
+  co_await http::end_connection(client_);
+}
+
+// Everything that can be known of the request without asking anybody.
+Result<void> Session::look() {
+  snapshot_ = state_.snapshot;
+  keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
+  auto decided =
+      decide(request_, client_.remote(), *snapshot_->settings, state_.countries, decision_);
+  ask_near_cache_ =
+      decided && decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
+  if (ask_near_cache_) {
+    near_key_.assign(decision_.host).append("\n").append(decision_.target.path);
+    near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
+    near_key_.append("\n").append(decision_.extra_key);
+  }
+  return decided;
+}
+
+const NearCache::Entry* Session::find_nearby() {
+  return ask_near_cache_ ? state_.near.find(near_key_, state_.core.steady_now()) : nullptr;
+}
+
+http::Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
+  const auto delivery =
+      http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
+  keep_alive_ = delivery.keep_alive;
+  const auto kept =
+      std::chrono::duration_cast<Seconds>(state_.core.steady_now() - entry.stored).count();
+  head_ = entry.head;
+  fmt::format_to(std::back_inserter(head_), "Age: {}\r\n", entry.age_s + kept);
+  end_client_head(head_, request_.minor_version, delivery);
+  count_ = {entry.shard, metrics::Outcome::hit, entry.body->size()};
+  const auto body = entry.body;  // The entry may be evicted while we write.
+  co_await write(head_, *body);
+}
+
+http::Task<void> Session::answer_from_replica() {
+  Forwarding forwarding(state_, *snapshot_, decision_);
+  const auto forwarded = co_await forwarding.run(request_, client_, head_);
+  if (!forwarded) {
+    co_await refuse(forwarded.error());
+    co_return;
+  }
+  if (const auto member = forwarding.answered_by()) count_.shard = snapshot_->shards[*member];
+  const http::Fields& fields = forwarding.exchange().head().fields;
+  count_.outcome = metrics::outcome_from(read_notes(fields).outcome)
+                       .value_or(metrics::Outcome::bypass);
+  if (const auto ttl = near_ttl(fields); ttl.count() > 0) {
+    co_await keep_and_answer(forwarding, ttl);
+  } else {
+    co_await relay_answer(forwarding);
+  }
+}
+
+http::Task<void> Session::relay_answer(Forwarding& forwarding) {
+  http::Exchange& exchange = forwarding.exchange();
+  const auto delivery = http::choose_delivery(
+      request_.minor_version, http::length_is_known(exchange.head().framing),
+      keep_alive_ && client_.body_done() && !state_.core.draining());
+  keep_alive_ = delivery.keep_alive;
+  begin_client_head(head_, exchange.head(), forwarded_status);
+  end_client_head(head_, request_.minor_version, delivery);
+  std::string_view head = head_;
+  const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
+  const auto relayed =
+      co_await http::relay(exchange.connection(), client_, head, delivery.coding, relay_limits);
+  if (relayed) {
+    count_.body_bytes = *relayed;
+    exchange.finish();
+    co_return;
+  }
+  state_.sheet.count_error(relayed.error().source);
+  if (!head.empty() && relayed.error().source != ErrorSource::client) {
+    co_await refuse(relayed.error());
+    co_return;
+  }
+  keep_alive_ = false;
+  client_.reset_on_close();
+}
+
+// For how long this answer may be given again from here; 0: not at all.
+Milliseconds Session::near_ttl(const http::Fields& fields) const noexcept {
+  if (!ask_near_cache_) return Milliseconds{0};
+  return std::min(decision_.route->near_ttl, Milliseconds{number(read_notes(fields).near_ttl_ms)});
+}
+
+http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds ttl) {
+  http::Exchange& exchange = forwarding.exchange();
+  const http::Framing framing = exchange.head().framing;
+  if (framing.kind != http::Framing::Kind::length ||
+      framing.length_bytes > limits::near_object_size_bytes) {
+    co_await relay_answer(forwarding);
+    co_return;
+  }
+  NearCache::Entry entry;
+  entry.shard = count_.shard;
+  entry.age_s = number(exchange.head().fields.first("age").value_or("0"));
+  begin_client_head(entry.head, exchange.head(), nearby_status, "age");
+  begin_client_head(head_, exchange.head(), forwarded_status);
+  const auto delivery =
+      http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
+  keep_alive_ = delivery.keep_alive;
+  end_client_head(head_, request_.minor_version, delivery);
+
+  std::string body;
+  exchange.connection().set_deadline(limits::upstream_io_timeout);
+  while (!exchange.connection().body_done()) {
+    const auto piece = co_await exchange.connection().read_body();
+    if (!piece) {
+      co_await refuse(piece.error());
+      co_return;
+    }
+    body += *piece;
+  }
+  exchange.finish();
+  entry.body = std::make_shared<const std::string>(std::move(body));
+  entry.stored = state_.core.steady_now();
+  entry.until = entry.stored + ttl;
+  count_.body_bytes = entry.body->size();
+  const auto sent = entry.body;
+  state_.near.store(near_key_, std::move(entry));
+  co_await write(head_, *sent);
+}
+
+http::Task<void> Session::purge() {
+  const Settings& settings = *snapshot_->settings;
+  if (!any_contains(settings.purge_from, client_.remote())) {
+    const Error forbidden{ErrorKind::forbidden, ErrorSource::client, Retry::no,
+                          "PURGE is not allowed from " + client_.remote().text() +
+                              "; see `purge_from` in the configuration"};
+    co_await refuse(forbidden);
+    co_return;
+  }
+  const PurgeReport report =
+      co_await purge_replicas(state_, *snapshot_, decision_.host, decision_.target.text());
+  keep_alive_ = keep_alive_ && !state_.core.draining();
+  count_.outcome = metrics::Outcome::bypass;
+  co_await write(purge_response(report, keep_alive_), {});
+}
+
+// The error as a response; the connection goes on where nothing of the request is left unread.
+http::Task<void> Session::refuse(const Error& error) {
+  keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining() &&
+                error.source != ErrorSource::client;
+  if (error.source == ErrorSource::client) state_.sheet.count_error(error.source);
+  count_.outcome = metrics::Outcome::error;
+  http::ErrorResponse how;
+  how.proxy = own_name;
+  how.cache_status = forwarded_status;
+  how.close = !keep_alive_;
+  how.head_only = decision_.method == "HEAD";
+  co_await write(http::error_response(error, how), {});
+}
+
+http::Task<void> Session::write(std::string_view head, std::string_view body) {
+  const std::array<asio::const_buffer, 2> buffers{asio::const_buffer(head.data(), head.size()),
+                                                  asio::const_buffer(body.data(), body.size())};
+  client_.set_deadline(limits::client_io_timeout);
+  const auto written = co_await client_.write(buffers);
+  if (!written) keep_alive_ = false;
+}
+
+void Session::count(SteadyPoint began) noexcept {
+  state_.sheet.count_request(count_.shard, decision_.country.code(), count_.outcome,
+                             state_.core.steady_now() - began, count_.body_bytes);
+}
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "http/connection.h"
+#include "http/head.h"
+#include "metrics/outcome.h"
+#include "sidecar/core_state.h"
+#include "sidecar/decision.h"
+#include "sidecar/forwarding.h"
+
+namespace ringside::sidecar {
+
+// One client's connection from accept to close: the life of a request, again and again. Its strings
+// and vectors are reused from request to request.
+class Session {
+ public:
+  Session(CoreState& state, http::Connection& client);
+  ~Session();
+  http::Task<void> run();
+
+ private:
+  // What is to be counted of the request in hand.
+  struct Count {
+    metrics::ShardIndex shard = 0;
+    metrics::Outcome outcome = metrics::Outcome::error;
+    std::uint64_t body_bytes = 0;
+  };
+
+  Result<void> look();
+  [[nodiscard]] const NearCache::Entry* find_nearby();
+  http::Task<void> answer_nearby(const NearCache::Entry& entry);
+  http::Task<void> answer_from_replica();
+  http::Task<void> relay_answer(Forwarding& forwarding);
+  http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl);
+  http::Task<void> purge();
+  http::Task<void> refuse(const Error& error);
+  http::Task<void> write(std::string_view head, std::string_view body);
+  [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
+  void count(SteadyPoint began) noexcept;
+
+  CoreState& state_;
+  http::Connection& client_;
+  std::shared_ptr<const Snapshot> snapshot_;  // the request's
+  http::RequestHead request_;
+  Decision decision_;
+  std::string near_key_;
+  std::string head_;  // scratch for heads that are written
+  Count count_;
+  bool ask_near_cache_ = false;
+  bool keep_alive_ = true;
+  std::uint32_t requests_ = 0;
+};
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include "geo/country_database.h"
+#include "http/route_table.h"
+#include "shard/shard_key.h"
+#include "shard/topology.h"
+
+namespace ringside::sidecar {
+
+struct Route {
+  std::string name;
+  http::RouteMatch match;
+  std::optional<Endpoint> origin;  // asked directly where no replica can be and that is allowed
+  shard::KeySpec key = shard::KeySpec::country_and_path();
+  Milliseconds near_ttl{0};  // how long the near cache may give an answer at most; 0: not at all
+};
+
+// What to do with a request that no replica can take.
+enum class WithoutReplica { refuse, ask_origin };
+
+// Everything that a request's way through the sidecar depends on and that a reload may change, as one
+// immutable value. Each core holds a reference to the newest; a request keeps the one it began with.
+struct Settings {
+  std::vector<Route> routes;
+  http::RouteTable route_table;  // over routes
+  std::shared_ptr<const shard::Topology> topology;
+  std::string topology_id;          // topology->id() in hexadecimal, as requests carry it
+  std::vector<Endpoint> addresses;  // of the topology's members, in their order
+  std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
+  std::vector<Network> trusted;     // whose Forwarded/X-Forwarded-For is believed
+  std::vector<Network> purge_from;  // whose PURGE requests are obeyed, and sent to every replica
+  std::string country_header = "X-Country";
+  std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change
+  WithoutReplica without_replica = WithoutReplica::refuse;
+  Milliseconds connect_timeout = limits::connect_timeout;
+  Milliseconds first_byte_timeout = limits::first_byte_timeout;
+  Milliseconds request_deadline = limits::request_deadline;
+};
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/address.h"
+#include "geo/country.h"
+#include "http/fields.h"
+#include "http/target.h"
+#include "shard/shard_key.h"
+
+namespace ringside::sidecar {
+
+// Everything about a request that its shard may depend on.
+struct RequestFacts {
+  std::string_view host;  // normalised
+  const http::Target& target;
+  const http::Fields& fields;
+  IpAddress client;
+  geo::Country country;
+};
+
+// Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as empty.
+void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts);
+
+// Appends the parts of the shard key that a replica can't see for itself (all but path, query and
+// host), in a form that fits a field value: what goes into its cache key besides the URI. Equal
+// values, and equal URIs, always mean equal shard keys.
+void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts);
+
+}  // namespace ringside::sidecar

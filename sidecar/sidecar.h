@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "metrics/sheet.h"
+#include "sidecar/purge_report.h"
+#include "sidecar/settings.h"
+
+namespace ringside::sidecar {
+
+// The front: takes clients' requests and forwards each to the replica that owns its shard. All
+// methods are for the control thread, one at a time.
+class Sidecar {
+ public:
+  struct Start {
+    Endpoint listen;
+    std::size_t cores = 1;
+    std::shared_ptr<const Settings> settings;
+  };
+  // Binds and serves. The clock must outlive the sidecar.
+  [[nodiscard]] static Result<std::unique_ptr<Sidecar>> start(Start start, const Clock& clock);
+  ~Sidecar();  // stop()
+
+  [[nodiscard]] Endpoint address() const;
+  // Publishes new settings to every core, whole; returns when all have them.
+  void apply(std::shared_ptr<const Settings> settings);
+  [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
+  [[nodiscard]] const metrics::Sheet& sheet() const noexcept;      // thread-safe
+
+  // Asks every replica to purge the URI (all shard keys and variants; `*`: everything).
+  // Waits at most the request deadline.
+  [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
+
+  // No new connections; answers in hand are finished.
+  void drain();
+  [[nodiscard]] std::size_t open_connections() const noexcept;  // thread-safe
+  // Ends everything at once. Idempotent.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit Sidecar(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::sidecar
