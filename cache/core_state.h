@@ -29,6 +29,23 @@ inline std::size_t purge_shared(Shared& shared, std::string_view prefix) {
   return removed;
 }
 
+// Stores what a flight has brought, unless something has made it worthless meanwhile. Either order
+// ends without it:
+//   1. invalidate_shared marks the flight      1'. keep_fetched puts
+//   2. keep_fetched puts, sees the mark,       2'. invalidate_shared marks the flight, which has not
+//      erases                                      left the table yet, and erases
+inline void keep_fetched(Shared& shared, const Flight& flight, StoredPointer response) {
+  shared.store.put(flight.key(), std::move(response), flight.purges_seen());
+  if (flight.outdated()) shared.store.erase(flight.key());
+}
+
+// What is stored for the key, and what is being fetched for it, is not valid any more (RFC 9111
+// §4.4).
+inline void invalidate_shared(Shared& shared, const CacheKey& key) {
+  shared.flights.forget(key);
+  shared.store.erase(key);
+}
+
 // What one core's requests share. Only that core's thread touches it.
 struct CoreState {
   CoreState(http::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,

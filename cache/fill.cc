@@ -79,7 +79,7 @@ class Filling {
       const auto body = make_body(flight_.pieces());
       reservation_.give_back();
       auto response = std::make_shared<StoredResponse>(StoredResponse{flight_.head(), body});
-      state_.shared.store.put(flight_.key(), std::move(response), flight_.purges_seen());
+      keep_fetched(state_.shared, flight_, std::move(response));
       state_.shared.flights.leave(flight_);
     }
     flight_.finish();

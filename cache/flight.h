@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,10 @@ class Flight {
   [[nodiscard]] const std::string& variant() const noexcept { return variant_; }
   [[nodiscard]] std::uint64_t purges_seen() const noexcept { return purges_seen_; }
 
+  // What is fetched may not be stored any more: an unsafe method has succeeded meanwhile.
+  void outdate() noexcept { outdated_.store(true); }
+  [[nodiscard]] bool outdated() const noexcept { return outdated_.load(); }
+
   // What readers may know once they have waited for the head.
   [[nodiscard]] State state() const;
   [[nodiscard]] std::shared_ptr<const StoredHead> head() const;
@@ -90,6 +95,7 @@ class Flight {
   const CacheKey key_;
   const std::string variant_;
   const std::uint64_t purges_seen_;
+  std::atomic<bool> outdated_{false};
 
   mutable std::mutex mutex_;  // of all below
   State state_ = State::asking;

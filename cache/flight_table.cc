@@ -30,6 +30,17 @@ void FlightTable::leave(const Flight& flight) {
   size_.fetch_sub(1);
 }
 
+void FlightTable::forget(const CacheKey& key) {
+  Stripe& stripe = stripes_[key.hash % stripe_count];
+  const std::lock_guard lock(stripe.mutex);
+  const auto gone = std::erase_if(stripe.flights, [&](const auto& row) {
+    const bool is_of_key = row.second->key().text == key.text;
+    if (is_of_key) row.second->outdate();
+    return is_of_key;
+  });
+  size_.fetch_sub(gone);
+}
+
 void FlightTable::forget_all() {
   for (Stripe& stripe : stripes_) {
     const std::lock_guard lock(stripe.mutex);

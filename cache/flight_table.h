@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +23,8 @@ class FlightTable {
   // Nobody joins it any more; who has joined stays. Before the leader's response can be found in the
   // store, nobody may be able to miss both: put first, then leave.
   void leave(const Flight& flight);
+  // Nobody joins a flight for any variant of the key, and what they bring is outdated.
+  void forget(const CacheKey& key);
   // Nobody joins any of the present flights: they began before a purge.
   void forget_all();
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(); }

@@ -16,13 +16,14 @@ Seconds whole_seconds(std::chrono::system_clock::duration duration) noexcept {
 // RFC 9111 §5.1: the first value of several; what is no number is ignored; too large is capped.
 Seconds age_value(const http::Fields& fields) noexcept {
   const auto value = fields.first("age");
-  if (!value || value->empty()) return Seconds{0};
-  const auto first = value->substr(0, value->find(','));
-  std::int64_t number = 0;
+  if (!value) return Seconds{0};
+  const auto first = http::trimmed(value->substr(0, value->find(',')));
+  std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), number);
-  if (end != first.data() + first.size() || number < 0) return Seconds{0};
-  if (error == std::errc::result_out_of_range) return limits::delta_seconds_most;
-  return std::min(Seconds{number}, limits::delta_seconds_most);
+  if (end != first.data() + first.size()) return Seconds{0};
+  const auto most = static_cast<std::uint64_t>(limits::delta_seconds_most.count());
+  if (error == std::errc::result_out_of_range || number > most) return limits::delta_seconds_most;
+  return Seconds{error == std::errc{} ? number : 0};
 }
 
 }  // namespace

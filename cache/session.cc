@@ -30,6 +30,12 @@ Forward forward_reason(const Inquiry& inquiry, const Store::Found& found) noexce
   return inquiry.directives.no_cache ? Forward::request : Forward::stale;
 }
 
+// RFC 9111 §5.2.1.7
+Error nothing_usable() {
+  return {ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
+          "only-if-cached, and nothing usable is stored"};
+}
+
 }  // namespace
 
 Session::Session(CoreState& state, http::Connection& client) : state_(state), client_(client) {
@@ -52,6 +58,9 @@ http::Task<void> Session::run() {
       co_await purge();
     } else if (auto stored = find_usable()) {  // c, d
       co_await answer_stored(std::move(stored));
+    } else if (inquiry_.may_use_store && inquiry_.directives.only_if_cached) {
+      const Error nothing = nothing_usable();
+      co_await refuse(nothing);
     } else if (inquiry_.may_fill_store) {
       co_await answer_shared();  // e to g
     } else {
@@ -78,7 +87,9 @@ void Session::begin() {
 Result<void> Session::look() {
   settings_ = state_.settings;
   keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
-  return inquire(request_, *settings_, inquiry_);
+  auto understood = inquire(request_, *settings_, inquiry_);
+  if (understood) status_.forward = forward_reason(inquiry_, found_);
+  return understood;
 }
 
 // A stored response that may be given without asking anybody.
@@ -144,12 +155,6 @@ http::Task<void> Session::answer_stored(StoredPointer stored) {
 }
 
 http::Task<void> Session::answer_shared() {
-  if (inquiry_.directives.only_if_cached) {  // RFC 9111 §5.2.1.7
-    const Error nothing{ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
-                        "only-if-cached, and nothing usable is stored"};
-    co_await refuse(nothing);
-    co_return;
-  }
   SharedFetch fetch(state_, *settings_, request_, inquiry_, found_);
   const auto way = co_await fetch.run(head_);
   status_.collapsed = !fetch.led();
@@ -214,6 +219,7 @@ http::Task<void> Session::stream(Flight::Reader& reader, http::Coding coding) {
   while (true) {
     const auto pieces = co_await reader.next(limits::upstream_io_timeout);
     if (!pieces && !head.empty()) {
+      status_.stored = false;
       co_await refuse(pieces.error());
       co_return;
     }
@@ -262,7 +268,7 @@ http::Task<void> Session::pass_on() {
   outcome_ = metrics::Outcome::bypass;
   // RFC 9111 §4.4: a successful unsafe method makes what is stored for its URI invalid.
   const bool succeeded = exchange.head().status >= 200 && exchange.head().status < 400;
-  if (!http::is_safe(inquiry_.method) && succeeded) state_.shared.store.erase(inquiry_.key);
+  if (!http::is_safe(inquiry_.method) && succeeded) invalidate_shared(state_.shared, inquiry_.key);
   co_await relay_answer(exchange);
 }
 
@@ -305,7 +311,7 @@ http::Task<void> Session::purge() {
   const std::size_t removed = purge_shared(
       state_.shared, target == "*" ? std::string{} : uri_prefix(inquiry_.host, target));
   outcome_ = metrics::Outcome::bypass;
-  keep_alive_ = keep_alive_ && !state_.core.draining();
+  keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
   const auto body = fmt::format("purged {} stored responses\n", removed);
   head_ = fmt::format(
       "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
@@ -337,8 +343,7 @@ http::Task<void> Session::refuse(const Error& error) {
 
 // False: the client is gone.
 http::Task<bool> Session::write(std::span<const asio::const_buffer> buffers) {
-  client_.set_deadline(limits::client_io_timeout);
-  const auto written = co_await client_.write(buffers);
+  const auto written = co_await client_.write(buffers, limits::client_io_timeout);
   if (!written) keep_alive_ = false;
   co_return written.has_value();
 }

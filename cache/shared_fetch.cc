@@ -106,8 +106,9 @@ http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
       leadership.complete(response_ = again.response);
       co_return Way::stored;
     }
-    validated_ = again.response;
   }
+  // What a purge has taken meanwhile must not come back confirmed.
+  validated_ = again.response;
 
   led_ = true;
   write_origin_head(head, request_, inquiry_, settings_, state_.shared.name, Asking::whole,
@@ -140,12 +141,10 @@ http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
 // RFC 9111 §4.3.4: the stored response gets the 304's fields and a new life.
 SharedFetch::Way SharedFetch::take_confirmed(const http::ResponseHead& response,
                                              const ExchangeTimes& times) {
-  auto head = StoredHead::updated(*validated_->head, response.fields, validated_->head->freshness());
-  const auto directives = http::parse_response_directives(head->fields());
-  const auto freshness = freshness_of(head->fields(), directives, times);
-  head = StoredHead::updated(*head, response.fields, freshness);
-  auto confirmed = std::make_shared<StoredResponse>(StoredResponse{head, validated_->body});
-  state_.shared.store.put(inquiry_.key, confirmed, flight_->purges_seen());
+  auto head = StoredHead::updated(*validated_->head, response.fields, times);
+  auto confirmed =
+      std::make_shared<StoredResponse>(StoredResponse{std::move(head), validated_->body});
+  keep_fetched(state_.shared, *flight_, confirmed);
   exchange_->finish();
   response_ = std::move(confirmed);
   return Way::stored;

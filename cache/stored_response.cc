@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "http/date.h"
+
 namespace ringside::cache {
 namespace {
 
@@ -42,14 +44,15 @@ StoredHead::StoredHead(const http::ResponseHead& response, const Freshness& fres
     append(field.name, field.value);
   }
   append("Via", fmt::format("1.{} {}", response.minor_version, via_name));
+  if (!response.fields.has("date")) append_date(freshness.received);
   index();
 }
 
 std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
                                                       const http::Fields& fields,
-                                                      const Freshness& freshness) {
+                                                      const ExchangeTimes& times) {
   const std::shared_ptr<StoredHead> head(
-      new StoredHead(stored.status_, freshness, stored.vary_, stored.variant_));
+      new StoredHead(stored.status_, {}, stored.vary_, stored.variant_));
   const auto line_end = stored.text_.find("\r\n");
   head->text_ = stored.text_.substr(0, line_end + 2);
   const auto connection = fields.combined("connection").value_or(std::string{});
@@ -58,12 +61,19 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
            !http::is_hop_by_hop(name, connection);
   };
   for (const http::Field& field : stored.fields_) {
-    if (!(replaces(field.name) && fields.has(field.name))) head->append(field.name, field.value);
+    // A Date of before would make the response as old as it was.
+    const bool replaced = fields.has(field.name) || http::same_token(field.name, "date");
+    if (!(replaces(field.name) && replaced)) head->append(field.name, field.value);
   }
   for (const http::Field& field : fields) {
     if (replaces(field.name)) head->append(field.name, field.value);
   }
+  if (!fields.has("date")) head->append_date(times.received);
   head->index();
+
+  http::Fields now_said = head->fields_;
+  if (const auto age = fields.first("age")) now_said.add("Age", *age);
+  head->freshness_ = freshness_of(now_said, http::parse_response_directives(now_said), times);
   return head;
 }
 
@@ -73,6 +83,11 @@ void StoredHead::begin(std::string_view reason) {
 
 void StoredHead::append(std::string_view name, std::string_view value) {
   text_.append(name).append(": ").append(value).append("\r\n");
+}
+
+void StoredHead::append_date(TimePoint received) {
+  const auto date = http::format_date(received);
+  append("Date", {date.data(), date.size()});
 }
 
 // Our own lines, written by append: name, ": ", value.

@@ -16,18 +16,19 @@ namespace ringside::cache {
 // A response's head as it is kept: immutable, shared by reference count between cores.
 class StoredHead {
  public:
-  // From an origin's answer. Fields that are never stored or that every hop writes anew are left
-  // out: hop-by-hop, internal, Age, Content-Length, Via. `via` is ours.
+  // From an origin's answer. Fields that are never stored or that are written anew for each answer
+  // are left out: hop-by-hop, internal, Age, Content-Length. Our Via is added, and a Date where there
+  // is none (RFC 9110 §6.6.1).
   StoredHead(const http::ResponseHead& response, const Freshness& freshness,
              std::string_view via_name, std::vector<std::string> vary, std::string variant);
   StoredHead(const StoredHead&) = delete;
   StoredHead& operator=(const StoredHead&) = delete;
 
-  // The head after a 304: its fields replace those of the same name (RFC 9111 §3.2), except what
-  // describes the stored body.
+  // The head after a 304 with those fields: they replace those of the same name (RFC 9111 §3.2),
+  // except what describes the stored body, and give it a new life (§4.3.4).
   [[nodiscard]] static std::shared_ptr<const StoredHead> updated(const StoredHead& stored,
                                                                  const http::Fields& fields,
-                                                                 const Freshness& freshness);
+                                                                 const ExchangeTimes& times);
 
   [[nodiscard]] int status() const noexcept { return status_; }
   // Status line and field lines, each with its CRLF: what is sent, but for what the moment adds.
@@ -43,6 +44,7 @@ class StoredHead {
              std::string variant);
   void begin(std::string_view reason);
   void append(std::string_view name, std::string_view value);
+  void append_date(TimePoint received);
   void index();
 
   int status_;

@@ -32,9 +32,9 @@ std::string variant_key(const std::vector<std::string>& names,
   std::string key;
   for (const std::string& name : names) {
     key.append(name);
+    if (request_fields.has(name)) key.push_back(':');  // present, be it empty
     for (const http::Field& field : request_fields) {
       if (!http::same_token(field.name, name)) continue;
-      key.push_back(':');  // present, be it empty
       http::for_each_member(field.value, [&](std::string_view member) {
         key.append(member);
         key.push_back(',');

@@ -11,7 +11,9 @@
 namespace ringside::http {
 
 // The administrators' HTTP server: loopback unless told otherwise, on threads of its own
-// (cpp-httplib), never in the data path. Bodies above limits::admin_body_size_bytes get 413.
+// (cpp-httplib), never in the data path. Bodies above limits::admin_body_size_bytes get 413. What a
+// page of another site makes a browser send (its Origin is not our Host) gets 403, except GET and
+// HEAD.
 class AdminServer {
  public:
   struct Request {
@@ -32,14 +34,17 @@ class AdminServer {
   ~AdminServer();  // stops
 
   // Before start. One handler for a method ("GET", "PUT", "POST") and an exact path. Unknown paths
-  // get 404 with the list of paths that exist, wrong methods 405 with Allow.
+  // get 404 with the list of paths that exist, wrong methods 405 with Allow. HEAD is answered by
+  // the handler of GET. What a handler throws is logged and answered with 500.
   void on(std::string method, std::string path, Handler handler);
 
   // Binds and serves in the background. Port 0 takes a free one. An Error names the address and the
   // remedy (port in use, no permission, not an address of this machine).
   [[nodiscard]] Result<void> start(const Endpoint& listen);
   [[nodiscard]] Endpoint address() const;  // with the port that was bound
-  void stop();                             // idempotent; waits for handlers to return
+  // Idempotent; waits for the answers in hand, not for idle clients. Not from a handler. A stopped
+  // server is not started again.
+  void stop();
 
  private:
   struct Impl;

@@ -65,11 +65,13 @@ void Connection::close_if_idle() noexcept {
 }
 
 void Connection::reset_on_close() noexcept {
+  ends_with_reset_ = true;
   boost::system::error_code ignored;
   socket_.set_option(asio::socket_base::linger(true, 0), ignored);
 }
 
 void Connection::shutdown_send() noexcept {
+  if (ends_with_reset_) return;
   boost::system::error_code ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
 }
@@ -106,6 +108,8 @@ Task<Result<std::size_t>> Connection::fill(std::size_t bytes) {
 
 Task<Result<bool>> Connection::wait_for_message() {
   if (!buffer_.empty()) co_return true;
+  // A drain closes who waits when it begins; who comes to wait later ends here.
+  if (core_.draining() && !anything_arrived()) co_return false;
   waiting_for_message_ = true;
   const auto received = co_await fill(read_size_bytes_);
   waiting_for_message_ = false;
@@ -244,7 +248,8 @@ Result<std::size_t> Connection::write_now(std::span<const asio::const_buffer> bu
 }
 
 Task<Result<void>> Connection::write_rest(std::span<const asio::const_buffer> buffers,
-                                          std::size_t written) {
+                                          std::size_t written,
+                                          std::optional<Milliseconds> stall_timeout) {
   std::vector<asio::const_buffer> rest(buffers.begin(), buffers.end());
   std::size_t first = 0;
   while (true) {
@@ -253,12 +258,22 @@ Task<Result<void>> Connection::write_rest(std::span<const asio::const_buffer> bu
     rest[first] += written;
     // Not async_write: between two of its steps a deadline's cancel would go unnoticed.
     if (timed_out_ || closed_) co_return failure({});
+    if (stall_timeout) set_deadline(*stall_timeout);
     const auto [code] = co_await socket_.async_wait(Socket::wait_write, use_task);
     if (code) co_return failure(code);
     const auto sent = write_now(std::span(rest).subspan(first));
     if (!sent) co_return sent.error();
     written = *sent;
   }
+}
+
+Task<Result<void>> Connection::write(std::span<const asio::const_buffer> buffers,
+                                     Milliseconds stall_timeout) {
+  set_deadline(stall_timeout);
+  const auto written = write_now(buffers);
+  if (!written) co_return written.error();
+  if (*written == asio::buffer_size(buffers)) co_return Result<void>();
+  co_return co_await write_rest(buffers, *written, stall_timeout);
 }
 
 Task<Result<void>> Connection::write(std::span<const asio::const_buffer> buffers) {
@@ -268,15 +283,18 @@ Task<Result<void>> Connection::write(std::span<const asio::const_buffer> buffers
   co_return co_await write_rest(buffers, *written);
 }
 
-bool Connection::is_stale() noexcept {
-  if (closed_ || timed_out_ || !buffer_.empty()) return true;
+bool Connection::anything_arrived() noexcept {
   char byte = 0;
-  const ssize_t peeked =
-      ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return !(peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
 }
 
+bool Connection::is_stale() noexcept {
+  return closed_ || timed_out_ || !buffer_.empty() || anything_arrived();
+}
+
 Task<void> Connection::linger(std::size_t most_bytes) {
+  if (ends_with_reset_) co_return;
   shutdown_send();
   std::size_t dropped = 0;
   while (dropped < most_bytes) {

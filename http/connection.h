@@ -53,12 +53,15 @@ class Connection final : public Closable, private Deadline {
   std::optional<Result<std::string_view>> take_body();
   [[nodiscard]] bool body_done() const noexcept { return body_ == Body::done; }
 
-  // Writes all of `buffers`.
+  // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
+  Task<Result<void>> write(std::span<const asio::const_buffer> buffers, Milliseconds stall_timeout);
+  // The same before the deadline that is set.
   Task<Result<void>> write(std::span<const asio::const_buffer> buffers);
   // The same without suspending: how much the socket took at once (all, most of the time). The rest
   // is written with write_rest.
   Result<std::size_t> write_now(std::span<const asio::const_buffer> buffers);
-  Task<Result<void>> write_rest(std::span<const asio::const_buffer> buffers, std::size_t written);
+  Task<Result<void>> write_rest(std::span<const asio::const_buffer> buffers, std::size_t written,
+                                std::optional<Milliseconds> stall_timeout = {});
 
   // True where the other side has closed or sent something out of turn; for pooled connections.
   [[nodiscard]] bool is_stale() noexcept;
@@ -68,7 +71,7 @@ class Connection final : public Closable, private Deadline {
   void close_if_idle() noexcept;
   // The end will be a reset, so that the other side can't take a cut message for a whole one.
   void reset_on_close() noexcept;
-  // Our half ends; the other side may still be read, so that what we wrote is not lost to a reset
+  // Our half ends, unless the end is to be a reset; the other side may still be read, so that what we wrote is not lost to a reset
   // (RFC 9112 §9.6).
   void shutdown_send() noexcept;
   // Drops what was received and lets go of memory. For connections that wait for long.
@@ -84,6 +87,8 @@ class Connection final : public Closable, private Deadline {
   enum class Body { none, length, chunked, until_close, done };
 
   void expire() noexcept override;
+  // Bytes or the end lie in the socket.
+  [[nodiscard]] bool anything_arrived() noexcept;
   Task<Result<std::size_t>> fill(std::size_t bytes);
   void begin_body(const Framing& framing) noexcept;
   [[nodiscard]] Error failure(const boost::system::error_code& code) const;
@@ -102,6 +107,7 @@ class Connection final : public Closable, private Deadline {
   bool waiting_for_message_ = false;
   bool timed_out_ = false;
   bool closed_ = false;
+  bool ends_with_reset_ = false;
   bool received_since_mark_ = false;
 };
 

@@ -60,10 +60,11 @@ Task<Result<std::uint64_t>> relay(Connection& from, Connection& to, std::string_
     head = {};
     const std::size_t size_bytes = asio::buffer_size(out.all());
     if (size_bytes != 0) {
+      // Before the first attempt: what `to` waited for earlier may have run out of time meanwhile.
+      to.set_deadline(limits.write_timeout);
       const auto written = to.write_now(out.all());
       if (!written) co_return written.error();
       if (*written < size_bytes) {
-        to.set_deadline(limits.write_timeout);
         const auto rest = co_await to.write_rest(out.all(), *written);
         if (!rest) co_return rest.error();
       }

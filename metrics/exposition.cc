@@ -38,7 +38,7 @@ class Component {
     add_countries();
     add_durations();
     add_response_bytes();
-    if (totals_.role == Role::cache) add_origin_requests();
+    add_origin_requests();
     add_errors();
     add_connections();
     if (totals_.topology) add_topology(*totals_.topology);

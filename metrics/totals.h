@@ -16,6 +16,7 @@ enum class Role { sidecar, cache };
 // How a request to an origin ended: an HTTP status class, or no answer.
 enum class OriginAnswer { status_2xx, status_3xx, status_4xx, status_5xx, failed };
 inline constexpr std::size_t origin_answer_count = 5;
+// Of a final status.
 [[nodiscard]] constexpr OriginAnswer origin_answer(int status) noexcept {
   if (status < 300) return OriginAnswer::status_2xx;
   if (status < 400) return OriginAnswer::status_3xx;

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include "shard/topology.h"
@@ -18,7 +17,7 @@ class Circle {
     std::uint64_t position = 0;
     MemberIndex member = 0;
     friend bool operator<(const Point& a, const Point& b) noexcept {
-      return std::tie(a.position, a.member) < std::tie(b.position, b.member);
+      return a.position != b.position ? a.position < b.position : a.member < b.member;
     }
   };
 

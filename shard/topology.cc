@@ -60,9 +60,11 @@ Result<void> sort_members(std::vector<Member>& members) {
 }
 
 void append_u32(std::string& out, std::size_t value) {
-  for (unsigned shift = 0; shift < 32; shift += 8) {
-    out.push_back(static_cast<char>(static_cast<unsigned char>(value >> shift & 0xff)));
-  }
+  const auto byte = [value](unsigned index) {
+    return static_cast<char>(value >> 8 * index & 0xff);
+  };
+  const std::array<char, 4> bytes{byte(0), byte(1), byte(2), byte(3)};
+  out.append(bytes.data(), bytes.size());
 }
 
 void append_text(std::string& out, std::string_view text) {

@@ -1,0 +1,91 @@
+#include "program/cache_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "metrics/sheet.h"
+#include "program/settings.h"
+#include "program/sidecar_service.h"
+#include "program/values.h"
+
+namespace ringside::program {
+
+Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& configuration,
+                                                          const Clock& clock) {
+  auto membership = make_membership(configuration.peers, configuration.scheme,
+                                    std::max<std::uint64_t>(configuration.topology_version, 1));
+  if (!membership) return membership.error();
+  auto settings = make_cache_settings(configuration, *membership);
+  if (!settings) return settings.error();
+
+  auto started =
+      cache::Replica::start({configuration.name, *configuration.listen, thread_count(configuration),
+                             configuration.memory_bytes, *settings},
+                            clock);
+  if (!started) return started.error();
+  std::unique_ptr<CacheService> service(new CacheService());
+  service->replica_ = *std::move(started);
+  service->configuration_ = configuration;
+  service->membership_ = *std::move(membership);
+  return service;
+}
+
+std::string CacheService::metrics() const { return metrics::expose({&replica_->sheet()}); }
+
+Membership CacheService::membership() const {
+  const std::lock_guard lock(mutex_);
+  return membership_;
+}
+
+std::vector<std::string> CacheService::details() const {
+  const std::lock_guard lock(mutex_);
+  return {fmt::format("store: {} at most", size_text(configuration_.memory_bytes))};
+}
+
+Result<void> CacheService::publish(const Configuration& next, const Membership& membership) {
+  auto settings = make_cache_settings(next, membership);
+  if (!settings) return settings.error();
+  replica_->apply(*std::move(settings));
+  const std::lock_guard lock(mutex_);
+  configuration_ = next;
+  membership_ = membership;
+  return {};
+}
+
+Result<void> CacheService::apply(const Configuration& next) {
+  const std::lock_guard control(control_);
+  auto membership =
+      reloaded_membership(membership_, configuration_.peers, next.peers, configuration_, next);
+  if (!membership) return membership.error();
+  return publish(next, *membership);
+}
+
+Result<Membership> CacheService::propose(const shard::TopologyRequest& request) {
+  const std::lock_guard control(control_);
+  auto membership = next_membership(membership_, request);
+  if (!membership) return membership.error();
+  auto published = publish(configuration_, *membership);
+  if (!published) return published.error();
+  return membership;
+}
+
+PurgeResult CacheService::purge(const PurgeTarget& target) {
+  if (target.everything) return {replica_->purge_all(), {}};
+  return {replica_->purge(target.host, target.path_and_query), {}};
+}
+
+void CacheService::drain() {
+  const std::lock_guard control(control_);
+  replica_->drain();
+}
+
+std::size_t CacheService::open_connections() const { return replica_->open_connections(); }
+
+void CacheService::stop() {
+  const std::lock_guard control(control_);
+  replica_->stop();
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,279 @@
+#include "program/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/limits.h"
+#include "program/values.h"
+#include "shard/quotation.h"
+
+namespace ringside::program {
+namespace {
+
+using Verb = CommandLine::Verb;
+
+// The texts that CLI11 found; their meaning is read afterwards, by the same functions as a file's.
+struct Texts {
+  std::map<const Option*, std::string> options;
+  std::map<const Option*, bool> switches;
+  std::string ip;
+  std::vector<std::string> headers;
+  std::string replicas;
+  std::string admin;
+  std::string to;
+  std::string scale_to;
+  std::string scale_at = "50";
+  bool forwarded = false;
+};
+
+void add_configured(CLI::App& app, Command command, Texts& texts, CommandLine& out) {
+  app.add_option("--config", out.invocation.config_file,
+                 "YAML file with any of these options; flags win")
+      ->type_name("FILE");
+  for (const Option& option : all_options()) {
+    if (!option.is_for(command)) continue;
+    const std::string flag = fmt::format("--{}", option.name);
+    const std::string help(option.help);
+    if (option.form == Option::Form::on_off) {
+      app.add_flag(flag, texts.switches[&option], help);
+    } else {
+      app.add_option(flag, texts.options[&option], help)->type_name(std::string(option.value_name));
+    }
+  }
+  if (command == Command::shard) return;
+  app.add_flag("--validate", out.invocation.validate, "Check the configuration and exit");
+}
+
+void add_shard(CLI::App& app, Texts& texts, CommandLine& out) {
+  add_configured(app, Command::shard, texts, out);
+  app.add_option("--ip", texts.ip, "The client's address (default 127.0.0.1)")->type_name("IP");
+  app.add_option("--header", texts.headers, "'Name: value' of the request; may be given again")
+      ->type_name("HEADER")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--json", out.shard.json, "JSON instead of a table");
+  app.add_option("URL", out.shard.urls, "http://HOST/PATH or /PATH; -: lines `[IP ]URL` from stdin")
+      ->required();
+}
+
+void add_scale(CLI::App& app, Texts& texts) {
+  app.add_option("N", texts.replicas, "How many replicas there are to be")->required();
+  app.add_option("--admin", texts.admin,
+                 "Where `ringside up` has its admin pages "
+                 "(default 127.0.0.1:9090)")
+      ->type_name("ADDRESS:PORT");
+}
+
+void add_replay(CLI::App& app, Texts& texts, CommandLine& out) {
+  replay::ReplayOptions& options = out.replay;
+  app.add_option("LOG", options.log,
+                 "Access log in Combined Log Format; -: stdin; none: generated traffic");
+  app.add_option("--to", texts.to, "Where the sidecar listens")
+      ->type_name("ADDRESS:PORT")
+      ->required();
+  app.add_option("--host", options.host, "The Host field (default: --to)")->type_name("HOST");
+  app.add_flag("--forwarded", texts.forwarded,
+               "Tell the client in Forwarded instead of X-Forwarded-For");
+  app.add_option("--requests", options.generated_requests, "How many to generate, without a LOG")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
+  app.add_option("--seed", options.seed, "Of the generated traffic")->type_name("N");
+  app.add_option("--concurrency", options.concurrency, "Requests in flight (default 16)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, limits::replay_concurrency));
+  app.add_option("--rate", options.rate_per_second, "Requests a second (default: no limit)")
+      ->type_name("N");
+  app.add_option("--limit", options.limit, "Stop after so many (default: all)")->type_name("N");
+  app.add_option("--admin", texts.admin, "The tier's admin address: compares with /metrics")
+      ->type_name("ADDRESS:PORT");
+  app.add_option("--scale", texts.scale_to, "Scale `ringside up` to N in the middle; needs --admin")
+      ->type_name("N");
+  app.add_option("--scale-at", texts.scale_at, "When: percent of the requests (default 50)")
+      ->type_name("PERCENT");
+  app.add_option("--geo", options.geo, "Country database, for the table by country")
+      ->type_name("FILE");
+  app.add_option("--json", options.json_file, "The figures as JSON; -: stdout instead of the table")
+      ->type_name("FILE");
+  app.add_option("--lines", options.lines_file, "One line for each request")->type_name("FILE");
+}
+
+Result<void> read_endpoint(const char* flag, const std::string& text, Endpoint& endpoint) {
+  auto parsed = Endpoint::parse(text);
+  if (!parsed) return invalid_input(fmt::format("{}: {}", flag, parsed.error().message));
+  endpoint = *std::move(parsed);
+  return {};
+}
+
+Result<void> read_shard(const Texts& texts, ShardOptions& out) {
+  auto client = IpAddress::parse(texts.ip.empty() ? "127.0.0.1" : texts.ip);
+  if (!client) return invalid_input("--ip: " + client.error().message);
+  out.client = *client;
+  for (const std::string& text : texts.headers) {
+    auto header = parse_header(text);
+    if (!header) return header.error();
+    out.headers.push_back(*std::move(header));
+  }
+  return {};
+}
+
+Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
+  const auto replicas = parse_number(texts.replicas, 1, limits::members);
+  if (!replicas) return invalid_input("N: " + replicas.error().message);
+  out.replicas = static_cast<std::size_t>(*replicas);
+  return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
+}
+
+Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
+  if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
+  if (texts.forwarded) out.client_field = replay::ClientField::forwarded;
+  if (!texts.admin.empty()) {
+    auto admin = read_endpoint("--admin", texts.admin, out.admin.emplace());
+    if (!admin) return admin.error();
+  }
+  if (texts.scale_to.empty()) return {};
+  if (!out.admin) return invalid_input("--scale: needs to know whom to ask; give --admin too");
+  const auto replicas = parse_number(texts.scale_to, 1, limits::members);
+  if (!replicas) return invalid_input("--scale: " + replicas.error().message);
+  constexpr std::uint64_t most_percent = 99;
+  const auto percent = parse_number(texts.scale_at, 1, most_percent);
+  if (!percent) return invalid_input("--scale-at: " + percent.error().message);
+  out.scale =
+      replay::ScaleStep{static_cast<std::uint32_t>(*replicas), static_cast<double>(*percent)};
+  return {};
+}
+
+Result<void> read_texts(const CLI::App& app, const Texts& texts, CommandLine& out) {
+  for (const Option& option : all_options()) {
+    const CLI::Option* const found = app.get_option_no_throw(fmt::format("--{}", option.name));
+    if (!found || found->count() == 0) continue;
+    if (const auto text = texts.options.find(&option); text != texts.options.end()) {
+      out.invocation.flags.emplace_back(&option, text->second);
+    } else if (const auto on = texts.switches.find(&option); on != texts.switches.end()) {
+      out.invocation.flags.emplace_back(&option, on->second ? "true" : "false");
+    }
+  }
+  switch (out.verb) {
+    case Verb::shard:
+      return read_shard(texts, out.shard);
+    case Verb::scale:
+      return read_scale(texts, out.scale);
+    case Verb::replay:
+      return read_replay(texts, out.replay);
+    default:
+      return {};
+  }
+}
+
+// CLI11's messages without their line ends.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+struct Subcommand {
+  const char* name;
+  Verb verb;
+  const char* help;
+};
+constexpr std::array<Subcommand, 7> subcommands{{
+    {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas"},
+    {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
+    {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard"},
+    {"cache", Verb::cache, "A cache replica"},
+    {"replay", Verb::replay, "Send the requests of an access log and count hits"},
+    {"shard", Verb::shard, "Tell to which replica URLs belong"},
+    {"version", Verb::version, "Tell the version and what it was built with"},
+}};
+
+void add_subcommand(CLI::App& app, Verb verb, Texts& texts, CommandLine& out) {
+  switch (verb) {
+    case Verb::up:
+      return add_configured(app, Command::up, texts, out);
+    case Verb::sidecar:
+      return add_configured(app, Command::sidecar, texts, out);
+    case Verb::cache:
+      return add_configured(app, Command::cache, texts, out);
+    case Verb::shard:
+      return add_shard(app, texts, out);
+    case Verb::scale:
+      return add_scale(app, texts);
+    case Verb::replay:
+      return add_replay(app, texts, out);
+    case Verb::help:
+    case Verb::version:
+      return;
+  }
+}
+
+Command command_of(Verb verb) noexcept {
+  return verb == Verb::sidecar ? Command::sidecar
+         : verb == Verb::cache ? Command::cache
+         : verb == Verb::shard ? Command::shard
+                               : Command::up;
+}
+
+// Without the first word CLI11 would take its options for ours and its words for a subcommand's.
+Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
+                                     const char* const* argv) {
+  CommandLine out;
+  out.verb = subcommand.verb;
+  out.invocation.command = command_of(subcommand.verb);
+  Texts texts;
+  const std::string called = fmt::format("ringside {}", subcommand.name);
+  CLI::App app(subcommand.help, called);
+  add_subcommand(app, subcommand.verb, texts, out);
+  const auto wrong = [&](std::string_view message) {
+    return invalid_input(fmt::format("{}: {}", called, message));
+  };
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::CallForHelp&) {
+    out.verb = Verb::help;
+    out.help = app.help(called);
+    return out;
+  } catch (const CLI::ParseError& failure) {
+    return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));
+  }
+  if (auto read = read_texts(app, texts, out); !read) return wrong(read.error().message);
+  return out;
+}
+
+std::string overview() {
+  std::string out =
+      "A sharded HTTP cache that runs beside your application\n"
+      "Usage: ringside COMMAND [OPTIONS]\n\n";
+  for (const Subcommand& subcommand : subcommands) {
+    fmt::format_to(std::back_inserter(out), "  {:<9} {}\n", subcommand.name, subcommand.help);
+  }
+  return out + "\n`ringside COMMAND --help` tells the options of each.\n";
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  CommandLine out;
+  if (word == "--help" || word == "-h" || word == "help") {
+    out.help = overview();
+    return out;
+  }
+  if (word == "--version") {
+    out.verb = Verb::version;
+    return out;
+  }
+  for (const Subcommand& subcommand : subcommands) {
+    if (word == subcommand.name) return parse_subcommand(subcommand, argc, argv);
+  }
+  if (word.empty()) {
+    return invalid_input("ringside: no command is given; see ringside --help");
+  }
+  return invalid_input(
+      fmt::format("ringside: {} is no command; see ringside --help", shard::quotation(word)));
+}
+
+}  // namespace ringside::program

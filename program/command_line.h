@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "program/invocation.h"
+#include "program/scale.h"
+#include "program/shard_report.h"
+#include "replay/replay.h"
+
+namespace ringside::program {
+
+// A parsed command line. Only what belongs to `command` is meaningful.
+struct CommandLine {
+  enum class Verb { help, version, up, sidecar, cache, shard, scale, replay };
+  Verb verb = Verb::help;
+  std::string help;       // for Verb::help: what to print
+  Invocation invocation;  // of up, sidecar, cache, shard
+  ShardOptions shard;
+  ScaleOptions scale;
+  replay::ReplayOptions replay;
+};
+
+// An Error is one line: `ringside COMMAND: what is wrong; remedy`.
+[[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv);
+
+}  // namespace ringside::program

@@ -1,0 +1,185 @@
+#include "program/configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "program/membership.h"
+
+namespace ringside::program {
+namespace {
+
+Error missing(const Configuration& configuration, std::string_view option, std::string_view why,
+              std::string_view remedy) {
+  return invalid_input(fmt::format("{}: {}; {}", configuration.place(option), why, remedy));
+}
+
+Result<void> check_origins(const Configuration& configuration) {
+  for (const RouteConfiguration& route : effective_routes(configuration)) {
+    if (route.origin) continue;
+    if (configuration.routes.empty()) {
+      return missing(configuration, "origin", "is missing", "give --origin http://HOST[:PORT]");
+    }
+    return invalid_input(
+        fmt::format("{}: route {} has no origin; give it one, or --origin for all that have none",
+                    route.place, route.name));
+  }
+  return {};
+}
+
+Result<void> check_sidecar(const Configuration& configuration) {
+  if (!configuration.listen) {
+    return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
+  }
+  if (configuration.replica_count) {
+    return missing(configuration, "replicas", "is a number, but a sidecar must know the addresses",
+                   "write NAME=HOST:PORT,…");
+  }
+  const bool asks_origin = configuration.without_replica == sidecar::WithoutReplica::ask_origin;
+  if (configuration.replicas.empty() && !asks_origin) {
+    return missing(configuration, "replicas", "no replica is given",
+                   "give --replicas NAME=HOST:PORT,…, or --without-replica origin");
+  }
+  return asks_origin ? check_origins(configuration) : Result<void>{};
+}
+
+Result<void> check_cache(const Configuration& configuration) {
+  if (configuration.name.empty()) {
+    return missing(configuration, "name", "is missing", "give --name, such as cache-0");
+  }
+  if (!configuration.listen) {
+    return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
+  }
+  const auto& peers = configuration.peers;
+  const bool lists_itself = std::any_of(peers.begin(), peers.end(), [&](const auto& peer) {
+    return peer.member.name == configuration.name;
+  });
+  if (!peers.empty() && !lists_itself) {
+    return missing(configuration, "peers", fmt::format("{} is not among them", configuration.name),
+                   "list every replica of the tier, this one too");
+  }
+  return check_origins(configuration);
+}
+
+Result<void> check_up(const Configuration& configuration) {
+  if (!configuration.replicas.empty()) {
+    return missing(configuration, "replicas", "is a list of addresses, but `up` starts its own",
+                   "write a number, or use `ringside sidecar`");
+  }
+  return {};
+}
+
+Result<void> check_routes(const Configuration& configuration) {
+  std::vector<http::RouteMatch> matches;
+  std::set<std::string_view> names;
+  for (const RouteConfiguration& route : configuration.routes) {
+    matches.push_back(route.match);
+    if (!names.insert(route.name).second) {
+      return invalid_input(fmt::format("{}: another route is named {} too; give each its own name",
+                                       route.place, route.name));
+    }
+  }
+  if (const auto table = http::RouteTable::make(matches); !table) {
+    return invalid_input(
+        fmt::format("{}: {}", configuration.place("routes"), table.error().message));
+  }
+  return {};
+}
+
+Result<void> check_members(const Configuration& configuration, std::string_view option,
+                           const std::vector<shard::MemberAt>& members) {
+  if (const auto made = make_membership(members, configuration.scheme, 1); !made) {
+    return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(Command command) noexcept {
+  switch (command) {
+    case Command::up:
+      return "up";
+    case Command::sidecar:
+      return "sidecar";
+    case Command::cache:
+      return "cache";
+    case Command::shard:
+      return "shard";
+  }
+  return "ringside";
+}
+
+std::string Configuration::place(std::string_view option) const {
+  const auto found = places.find(option);
+  return found == places.end() ? fmt::format("--{}", option) : found->second;
+}
+
+Configuration defaults(Command command) {
+  Configuration out;
+  if (command != Command::up) return out;
+  constexpr std::uint16_t port = 8080;
+  out.listen = Endpoint{"127.0.0.1", port};
+  for (const char* const loopback : {"127.0.0.0/8", "::1"}) {
+    out.trust.push_back(*Network::parse(loopback));
+    out.purge_from.push_back(*Network::parse(loopback));
+  }
+  return out;
+}
+
+std::vector<RouteConfiguration> effective_routes(const Configuration& configuration) {
+  std::vector<RouteConfiguration> routes = configuration.routes;
+  if (routes.empty()) routes.push_back({"default", {}, {}, {}, configuration.place("routes")});
+  for (RouteConfiguration& route : routes) {
+    if (!route.origin) route.origin = configuration.origin;
+    if (!route.shard_key) route.shard_key = configuration.shard_key;
+  }
+  return routes;
+}
+
+bool uses_country(const Configuration& configuration) {
+  const auto routes = effective_routes(configuration);
+  return std::any_of(routes.begin(), routes.end(), [](const RouteConfiguration& route) {
+    return route.shard_key->uses(shard::KeyPart::Kind::country);
+  });
+}
+
+Result<void> check(Command command, const Configuration& configuration) {
+  if (auto routes = check_routes(configuration); !routes) return routes.error();
+  if (command == Command::cache) {
+    auto peers = check_members(configuration, "peers", configuration.peers);
+    if (!peers) return peers.error();
+  } else {
+    auto replicas = check_members(configuration, "replicas", configuration.replicas);
+    if (!replicas) return replicas.error();
+  }
+  switch (command) {
+    case Command::up:
+      return check_up(configuration);
+    case Command::sidecar:
+      return check_sidecar(configuration);
+    case Command::cache:
+      return check_cache(configuration);
+    case Command::shard:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::string> keep_fixed(const Configuration& running, Configuration& next) {
+  std::vector<std::string> changed;
+  const auto keep = [&](const auto& old_value, auto& new_value, const char* option) {
+    if (old_value == new_value) return;
+    changed.emplace_back(option);
+    new_value = old_value;
+  };
+  keep(running.listen, next.listen, "listen");
+  keep(running.admin, next.admin, "admin");
+  keep(running.name, next.name, "name");
+  keep(running.memory_bytes, next.memory_bytes, "memory");
+  keep(running.threads, next.threads, "threads");
+  return changed;
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "http/route_table.h"
+#include "shard/shard_key.h"
+#include "shard/topology_json.h"
+#include "sidecar/settings.h"
+
+namespace ringside::program {
+
+// The commands that are configured; as bits, so that an option can name those it is for.
+enum class Command : unsigned { up = 1, sidecar = 2, cache = 4, shard = 8 };
+[[nodiscard]] std::string_view name(Command command) noexcept;
+
+struct RouteConfiguration {
+  std::string name;
+  http::RouteMatch match;
+  std::optional<Endpoint> origin;           // absent: Configuration::origin
+  std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
+  std::string place;                        // where it was written, for messages
+};
+
+// Everything that can be configured, of all commands: what a file says, overlaid by flags, over the
+// defaults of the command. A value; docs/configuration.md tells what each means.
+struct Configuration {
+  std::optional<Endpoint> listen;
+  Endpoint admin{"127.0.0.1", 9090};
+  std::string name;
+  std::optional<Endpoint> origin;
+  std::vector<RouteConfiguration> routes;  // none: one for everything
+
+  // `replicas` is a number for `up`, and a list with addresses for `sidecar`.
+  std::optional<std::size_t> replica_count;
+  std::vector<shard::MemberAt> replicas;
+  std::vector<shard::MemberAt> peers;
+  std::uint64_t topology_version = 0;  // 0: not given
+  std::string scheme = "ring";
+  shard::KeySpec shard_key = shard::KeySpec::country_and_path();
+
+  std::string geo;  // empty: the database that was installed beside the program
+  bool geo_optional = false;
+  std::vector<Network> trust;
+  std::vector<Network> purge_from;
+  std::string country_header = "X-Country";
+  sidecar::WithoutReplica without_replica = sidecar::WithoutReplica::refuse;
+
+  std::size_t memory_bytes = limits::store_memory_bytes;
+  std::size_t threads = 0;  // 0: one for each of the machine's
+  log::Level log_level = log::Level::info;
+  Milliseconds connect_timeout = limits::connect_timeout;
+  Milliseconds first_byte_timeout = limits::first_byte_timeout;
+  Milliseconds request_deadline = limits::request_deadline;
+  Milliseconds drain_deadline = limits::drain_deadline;
+
+  // Where each option that was given was written: "tier.yaml:3: listen" or "--listen".
+  std::map<std::string, std::string, std::less<>> places;
+
+  // How a message begins that is about an option: its place, or its flag where it was not given.
+  [[nodiscard]] std::string place(std::string_view option) const;
+  [[nodiscard]] bool given(std::string_view option) const { return places.contains(option); }
+};
+
+[[nodiscard]] Configuration defaults(Command command);
+
+// The routes with what they leave out filled in; one named `default` where there are none.
+[[nodiscard]] std::vector<RouteConfiguration> effective_routes(const Configuration& configuration);
+[[nodiscard]] bool uses_country(const Configuration& configuration);
+
+// What a command's values must be together; each is right by itself already. An Error names the
+// place of the one that is to be changed.
+[[nodiscard]] Result<void> check(Command command, const Configuration& configuration);
+
+// What is configured and can't be changed in a running process but differs in `next`; the options'
+// names. `next` gets the values of `running`.
+[[nodiscard]] std::vector<std::string> keep_fixed(const Configuration& running,
+                                                  Configuration& next);
+
+}  // namespace ringside::program

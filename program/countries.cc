@@ -1,0 +1,49 @@
+#include "program/countries.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/log.h"
+
+namespace ringside::program {
+
+std::string country_file(const Configuration& configuration) {
+  namespace fs = std::filesystem;
+  if (!configuration.geo.empty()) return configuration.geo;
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  if (failure) return {};
+  const fs::path folder = program.parent_path();
+  for (const fs::path& base : {folder, folder.parent_path()}) {
+    const fs::path file = base / "share" / "ringside" / "country.mmdb";
+    if (fs::exists(file, failure)) return file.string();
+  }
+  return {};
+}
+
+Result<Countries> open_countries(const Configuration& configuration) {
+  const std::string file = country_file(configuration);
+  if (file.empty()) {
+    if (!uses_country(configuration)) return Countries{};
+    return invalid_input(fmt::format(
+        "{}: a shard key uses the country, but no country database is given or installed; give "
+        "--geo FILE (scripts/demo fetches one), or --geo-optional to have every country be ZZ",
+        configuration.place("geo")));
+  }
+  auto opened = geo::CountryDatabase::open(file);
+  if (!opened) {
+    return invalid_input(fmt::format("{}: {}", configuration.place("geo"), opened.error().message));
+  }
+  return *std::move(opened);
+}
+
+Result<Countries> open_countries_at_start(const Configuration& configuration) {
+  auto opened = open_countries(configuration);
+  if (opened || !configuration.geo_optional) return opened;
+  log::warning("{}; going on without: every country is ZZ", opened.error().message);
+  return Countries{};
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringside::program {
+
+// The admin server's `GET /`: what this process is and where its pages are.
+[[nodiscard]] std::string front_page(std::string_view title);
+
+}  // namespace ringside::program

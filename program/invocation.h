@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "program/configuration.h"
+#include "program/options.h"
+
+namespace ringside::program {
+
+// How a configured command was called; kept, so that a reload reads the same file again under the
+// same flags.
+struct Invocation {
+  Command command = Command::up;
+  std::string config_file;  // empty: none
+  std::vector<std::pair<const Option*, std::string>> flags;
+  bool validate = false;
+};
+
+// The defaults, overlaid by the file, overlaid by the flags, checked.
+[[nodiscard]] Result<Configuration> load(const Invocation& invocation);
+
+// The keys that were given but that the command has no use for.
+[[nodiscard]] std::vector<std::string> unused_keys(Command command,
+                                                   const Configuration& configuration);
+
+}  // namespace ringside::program

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "metrics/sheet.h"
+#include "program/configuration_json.h"
+#include "program/front_page.h"
+#include "program/process.h"
+#include "program/request_url.h"
+#include "shard/strict_json.h"
+#include "shard/topology_json.h"
+
+// The admin pages that every process has. Handlers run on the admin server's threads.
+namespace ringside::program {
+namespace {
+
+using http::AdminServer;
+using nlohmann::ordered_json;
+
+constexpr int bad_request = 400;
+constexpr int conflict = 409;
+constexpr int internal_error = 500;
+constexpr int unavailable = 503;
+
+AdminServer::Answer text(int status, std::string body) {
+  return {status, "text/plain; charset=utf-8", std::move(body)};
+}
+
+AdminServer::Answer json(std::string body) { return {200, "application/json", std::move(body)}; }
+
+AdminServer::Answer refuse(const Error& error) {
+  const int status = error.kind == ErrorKind::refused         ? conflict
+                     : error.kind == ErrorKind::invalid_input ? bad_request
+                                                              : internal_error;
+  return text(status, error.message + "\n");
+}
+
+}  // namespace
+
+Result<PurgeTarget> parse_purge_request(std::string_view body) {
+  const auto document = shard::parse_strict_json(body);
+  if (!document) return document.error();
+  const auto is = [&](const char* key) {
+    return document->is_object() && document->size() == 1 && document->contains(key);
+  };
+  PurgeTarget target;
+  if (is("all") && (*document)["all"] == true) {
+    target.everything = true;
+    return target;
+  }
+  if (!is("url") || !(*document)["url"].is_string()) {
+    return invalid_input(
+        R"(not what is asked for; write {"url": "http://HOST/PATH"} or {"all": true})");
+  }
+  auto url = parse_request_url((*document)["url"].get<std::string>());
+  if (!url) return invalid_input("url: " + url.error().message);
+  if (url->host.empty()) {
+    return invalid_input(
+        "url: has no host, which is a part of what is stored; write "
+        "http://HOST/PATH");
+  }
+  target.host = std::move(url->host);
+  target.path_and_query = url->target.text();
+  return target;
+}
+
+void Process::add_pages() {
+  const auto on = [&](const char* method, const char* path, auto answer) {
+    admin_.on(method, path, std::move(answer));
+  };
+  on("GET", "/", [this](const AdminServer::Request&) -> AdminServer::Answer {
+    return {200, "text/html; charset=utf-8", front_page(service_.title())};
+  });
+  on("GET", "/livez", [](const AdminServer::Request&) { return text(200, "alive\n"); });
+  on("GET", "/readyz", [this](const AdminServer::Request&) { return readiness(); });
+  on("GET", "/metrics", [this](const AdminServer::Request&) -> AdminServer::Answer {
+    return {200, std::string(metrics::exposition_content_type), service_.metrics()};
+  });
+  on("GET", "/config", [this](const AdminServer::Request&) {
+    const std::lock_guard lock(mutex_);
+    return json(to_json(invocation_.command, configuration_));
+  });
+  on("GET", "/topology",
+     [this](const AdminServer::Request&) { return json(to_json(service_.membership())); });
+  on("PUT", "/topology",
+     [this](const AdminServer::Request& request) { return put_topology(request.body); });
+  on("POST", "/purge", [this](const AdminServer::Request& request) { return purge(request.body); });
+  on("POST", "/drain", [this](const AdminServer::Request&) {
+    drain();
+    return text(200,
+                fmt::format("draining; {} connections are open\n", service_.open_connections()));
+  });
+  service_.add_pages(admin_);
+}
+
+AdminServer::Answer Process::readiness() const {
+  const std::string obstacle = draining_ ? "draining" : service_.not_ready();
+  const Membership membership = service_.membership();
+  std::string page = obstacle.empty() ? "ready\n" : fmt::format("not ready: {}\n", obstacle);
+  fmt::format_to(std::back_inserter(page), "{} at {}\ntopology: version {}, id {}, {} replicas\n",
+                 service_.title(), service_.address().text(), membership.topology->version(),
+                 membership.topology->id().hex(), membership.addresses.size());
+  for (const std::string& line : service_.details()) page += line + "\n";
+  const std::lock_guard lock(mutex_);
+  fmt::format_to(std::back_inserter(page), "reloads: {} applied, {} refused\n", reloads_applied_,
+                 reloads_refused_);
+  if (!last_refusal_.empty()) page += "last refusal: " + last_refusal_ + "\n";
+  return text(obstacle.empty() ? 200 : unavailable, std::move(page));
+}
+
+AdminServer::Answer Process::put_topology(std::string_view body) {
+  const auto request = shard::parse_topology_json(body);
+  if (!request) return text(bad_request, request.error().message + "\n");
+  const auto membership = service_.propose(*request);
+  if (!membership) return refuse(membership.error());
+  return json(to_json(*membership));
+}
+
+AdminServer::Answer Process::purge(std::string_view body) {
+  const auto target = parse_purge_request(body);
+  if (!target) return refuse(target.error());
+  const PurgeResult result = service_.purge(*target);
+  ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
+  if (!result.missing.empty()) page["missing"] = result.missing;
+  constexpr int bad_gateway = 502;
+  return {result.missing.empty() ? 200 : bad_gateway, "application/json", page.dump() + "\n"};
+}
+
+}  // namespace ringside::program

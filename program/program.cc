@@ -1,0 +1,174 @@
+#include "program/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "program/cache_service.h"
+#include "program/command_line.h"
+#include "program/countries.h"
+#include "program/process.h"
+#include "program/settings.h"
+#include "program/sidecar_service.h"
+#include "program/signals.h"
+#include "program/tier.h"
+#include "program/version.h"
+#include "replay/replay.h"
+
+namespace ringside::program {
+namespace {
+
+constexpr int success = 0;
+constexpr int failure = 1;
+constexpr int wrong_usage = 2;
+
+const SystemClock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+// The one line of a failed command.
+int fail(std::string_view called, const Error& error) {
+  fmt::print(stderr, "ringside {}: {}\n", called, error.message);
+  return error.kind == ErrorKind::invalid_input ? wrong_usage : failure;
+}
+
+Result<std::unique_ptr<Service>> start_service(Command command, const Configuration& configuration,
+                                               const Clock& clock) {
+  const auto as_service = [](auto started) -> Result<std::unique_ptr<Service>> {
+    if (!started) return started.error();
+    return std::unique_ptr<Service>(*std::move(started));
+  };
+  switch (command) {
+    case Command::up:
+      return as_service(Tier::start(configuration, clock));
+    case Command::sidecar:
+      return as_service(SidecarService::start(configuration, clock));
+    case Command::cache:
+      return as_service(CacheService::start(configuration, clock));
+    case Command::shard:
+      break;
+  }
+  crash("no service has this command", __FILE__, __LINE__);
+}
+
+void print_summary(const Service& service, const Process& process) {
+  const std::string at = service.address().text();
+  fmt::print("ringside {} listens on {}, admin on {}\n", service.title(), at,
+             process.admin().text());
+  if (const auto* const tier = dynamic_cast<const Tier*>(&service)) {
+    const auto origin = tier->sample_origin();
+    fmt::print("{} replicas; origin: {}\n\n", tier->membership().addresses.size(),
+               origin ? "the sample origin on " + origin->text() : "as configured");
+    fmt::print("  curl -i http://{}/hello\n", at);
+    fmt::print("  curl -i -H 'X-Forwarded-For: 81.2.69.160' http://{}/hello\n", at);
+    fmt::print("  curl http://{}/metrics\n", process.admin().text());
+    fmt::print("  ringside scale {} --admin {}\n\n", tier->membership().addresses.size() + 1,
+               process.admin().text());
+  }
+  static_cast<void>(std::fflush(stdout));
+}
+
+Result<void> validate(Command command, const Configuration& configuration) {
+  if (command == Command::cache) {
+    fmt::print("ringside cache: the configuration is valid; {} routes\n",
+               effective_routes(configuration).size());
+  } else {
+    const auto countries = open_countries_at_start(configuration);
+    if (!countries) return countries.error();
+    fmt::print("ringside {}: the configuration is valid; {} routes, {}\n", name(command),
+               effective_routes(configuration).size(), describe(*countries));
+  }
+  for (const std::string& key : unused_keys(command, configuration)) {
+    fmt::print("{} is not used by ringside {}\n", key, name(command));
+  }
+  return {};
+}
+
+int run_service(const Invocation& invocation, const Configuration& configuration) {
+  const std::string_view called = name(invocation.command);
+  const Signals signals;  // before any thread is made
+  raise_open_files();
+  log::set_level(configuration.log_level);
+  for (const std::string& key : unused_keys(invocation.command, configuration)) {
+    log::info("{} is not used by ringside {}", key, called);
+  }
+  auto service = start_service(invocation.command, configuration, system_clock());
+  if (!service) return fail(called, service.error());
+  Process process(invocation, configuration, **service, system_clock());
+  if (auto started = process.start_admin(); !started) {
+    (*service)->stop();
+    return fail(called, started.error());
+  }
+  print_summary(**service, process);
+  return process.run(signals);
+}
+
+int run_configured(const CommandLine& line) {
+  const Invocation& invocation = line.invocation;
+  const std::string_view called = name(invocation.command);
+  const auto configuration = load(invocation);
+  if (!configuration) return fail(called, configuration.error());
+  if (invocation.validate) {
+    const auto validated = validate(invocation.command, *configuration);
+    return validated ? success : fail(called, validated.error());
+  }
+  if (invocation.command == Command::shard) {
+    const auto told = run_shard(*configuration, line.shard);
+    return told ? success : fail(called, told.error());
+  }
+  return run_service(invocation, *configuration);
+}
+
+// What ends a thread by an exception ends all: a tier without one of its parts would go on wrongly.
+[[noreturn]] void die() {
+  if (const auto thrown = std::current_exception()) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& what) {
+      crash(what.what(), __FILE__, __LINE__);
+    } catch (...) {
+      crash("something unknown was thrown", __FILE__, __LINE__);
+    }
+  }
+  crash("terminated", __FILE__, __LINE__);
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  std::set_terminate(die);
+  const auto line = parse_command_line(argc, argv);
+  if (!line) {
+    fmt::print(stderr, "{}\n", line.error().message);
+    return wrong_usage;
+  }
+  using Verb = CommandLine::Verb;
+  switch (line->verb) {
+    case Verb::help:
+      fmt::print("{}", line->help);
+      return success;
+    case Verb::version:
+      fmt::print("{}", version_text());
+      return success;
+    case Verb::scale: {
+      const auto scaled = run_scale(line->scale, system_clock());
+      return scaled ? success : fail("scale", scaled.error());
+    }
+    case Verb::replay:
+      return replay::run_replay(line->replay);
+    case Verb::up:
+    case Verb::sidecar:
+    case Verb::cache:
+    case Verb::shard:
+      break;
+  }
+  return run_configured(*line);
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,69 @@
+#include "program/retirement.h"
+
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+
+namespace ringside::program {
+
+Retirement::Retirement(const Clock& clock) : clock_(clock), thread_([this] { run(); }) {}
+
+Retirement::~Retirement() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+  for (const Leaving& one : leaving_) one.replica->stop();
+}
+
+void Retirement::add(std::shared_ptr<cache::Replica> replica, Milliseconds deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_.push_back({std::move(replica), clock_.steady_now() + deadline});
+  }
+  changed_.notify_one();
+}
+
+std::vector<std::string> Retirement::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const Leaving& one : leaving_) out.push_back(one.replica->name());
+  return out;
+}
+
+void Retirement::run() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    if (leaving_.empty()) {
+      changed_.wait(lock, [&] { return ending_ || !leaving_.empty(); });
+      continue;
+    }
+    // The first waits while others may be ready: they leave in order, which costs nobody anything.
+    Leaving& first = leaving_.front();
+    const std::shared_ptr<cache::Replica> replica = first.replica;
+    if (!std::exchange(first.drained, true)) {
+      lock.unlock();
+      replica->drain();
+      lock.lock();
+      continue;
+    }
+    const std::size_t open = replica->open_connections();
+    if (open != 0 && clock_.steady_now() < first.until) {
+      changed_.wait_for(lock, limits::drain_poll, [&] { return ending_; });
+      continue;
+    }
+    lock.unlock();
+    if (open != 0) {
+      log::warning("{}: {} connections were still open at its drain deadline", replica->name(),
+                   open);
+    }
+    replica->stop();
+    lock.lock();
+    leaving_.pop_front();
+  }
+}
+
+}  // namespace ringside::program

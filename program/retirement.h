@@ -1,0 +1,46 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "cache/replica.h"
+
+namespace ringside::program {
+
+// Replicas that no topology names any more: each drains, and is stopped when its last answer has
+// gone or its deadline is over. On a thread of its own, so that the change of the topology need not
+// wait. Thread-safe.
+class Retirement {
+ public:
+  explicit Retirement(const Clock& clock);
+  ~Retirement();  // stops those that are left at once
+  Retirement(const Retirement&) = delete;
+  Retirement& operator=(const Retirement&) = delete;
+
+  // Nobody else may call the replica's control methods from here on.
+  void add(std::shared_ptr<cache::Replica> replica, Milliseconds deadline);
+  [[nodiscard]] std::vector<std::string> names() const;  // that have not ended
+
+ private:
+  struct Leaving {
+    std::shared_ptr<cache::Replica> replica;
+    SteadyPoint until;
+    bool drained = false;
+  };
+  void run();
+
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Leaving> leaving_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringside::program

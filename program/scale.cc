@@ -1,0 +1,139 @@
+#include "program/scale.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/limits.h"
+#include "http/admin_client.h"
+#include "http/fields.h"
+#include "shard/strict_json.h"
+
+namespace ringside::program {
+namespace {
+
+using nlohmann::json;
+
+Error no_scale_answer(std::string_view why) {
+  return Error{
+      ErrorKind::internal, ErrorSource::peer, Retry::no,
+      fmt::format("the answer is none of `ringside up`'s: {}; is it the same release?", why)};
+}
+
+// 1489 → 1,489
+std::string grouped(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+  return digits;
+}
+
+Result<std::string> ask(const ScaleOptions& options, const std::string& method,
+                        const std::string& body) {
+  auto answer = http::ask_admin(options.admin, method, "/scale", body, limits::admin_timeout);
+  if (!answer) return answer.error();
+  constexpr int ok = 200;
+  constexpr int not_found = 404;
+  if (answer->status == ok) return std::move(answer->body);
+  if (answer->status == not_found) {
+    return invalid_input(fmt::format("{}: what answers there is no `ringside up`; give its --admin",
+                                     options.admin.text()));
+  }
+  return Error{ErrorKind::internal, ErrorSource::peer, Retry::no,
+               fmt::format("{}: refused with {}: {}", options.admin.text(), answer->status,
+                           http::trimmed(answer->body.substr(0, answer->body.find('\n'))))};
+}
+
+std::string moves_text(const json& change) {
+  std::string out;
+  for (const json& move : change.at("moves")) {
+    const auto gained = move.at("gained_buckets").get<std::size_t>();
+    const auto lost = move.at("lost_buckets").get<std::size_t>();
+    fmt::format_to(std::back_inserter(out), "           {:<12}",
+                   move.at("member").get<std::string>());
+    if (gained != 0) fmt::format_to(std::back_inserter(out), " +{}", grouped(gained));
+    if (lost != 0) fmt::format_to(std::back_inserter(out), " -{}", grouped(lost));
+    out.push_back('\n');
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> scale_summary(const std::string& answer) {
+  const auto page = shard::parse_strict_json(answer);
+  if (!page) return no_scale_answer(page.error().message);
+  try {
+    const json& change = page->at("change");
+    std::string out = fmt::format("replicas   {} -> {}\ntopology   version {} -> {}, id {}\n",
+                                  change.at("replicas_before").get<std::size_t>(),
+                                  change.at("replicas_after").get<std::size_t>(),
+                                  change.at("version_before").get<std::uint64_t>(),
+                                  change.at("version_after").get<std::uint64_t>(),
+                                  page->at("id").get<std::string>());
+    if (change.at("moved_buckets").is_null()) {
+      return out + "buckets    not told by this scheme, which moves single keys\n";
+    }
+    const auto moved = change.at("moved_buckets").get<std::size_t>();
+    const auto buckets = change.at("buckets").get<std::size_t>();
+    constexpr double percent = 100;
+    fmt::format_to(std::back_inserter(out), "buckets    {} of {} have another owner ({:.1f} %)\n",
+                   grouped(moved), grouped(buckets),
+                   percent * static_cast<double>(moved) / static_cast<double>(buckets));
+    return out + moves_text(change);
+  } catch (const json::exception& failure) {
+    return no_scale_answer(failure.what());
+  }
+}
+
+Result<std::string> scale_awaits(const std::string& answer) {
+  const auto page = shard::parse_strict_json(answer);
+  if (!page) return no_scale_answer(page.error().message);
+  try {
+    std::vector<std::string> behind;
+    for (const json& component : page->at("components")) {
+      if (component.at("topology_id") != page->at("id")) {
+        behind.push_back(component.at("name").get<std::string>());
+      }
+    }
+    if (!behind.empty()) return fmt::format("the topology of {}", fmt::join(behind, ", "));
+    const auto retiring = page->at("retiring").get<std::vector<std::string>>();
+    if (!retiring.empty()) return fmt::format("the last answers of {}", fmt::join(retiring, ", "));
+    return std::string();
+  } catch (const json::exception& failure) {
+    return no_scale_answer(failure.what());
+  }
+}
+
+Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
+  const auto changed = ask(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
+  if (!changed) return changed.error();
+  const auto summary = scale_summary(*changed);
+  if (!summary) return summary.error();
+  std::fputs(summary->c_str(), stdout);
+
+  std::string told;
+  // A replica that leaves may take as long as `up`'s drain deadline, which it keeps itself.
+  const SteadyPoint until = clock.steady_now() + limits::configured_wait_most;
+  while (clock.steady_now() < until) {
+    const auto state = ask(options, "GET", "");
+    if (!state) return state.error();
+    auto awaited = scale_awaits(*state);
+    if (!awaited) return awaited.error();
+    if (awaited->empty()) {
+      std::fputs("done       every component has the new topology\n", stdout);
+      return {};
+    }
+    if (*awaited != told) fmt::print("waiting    for {}\n", *awaited);
+    std::fflush(stdout);
+    told = *std::move(awaited);
+    std::this_thread::sleep_for(limits::scale_poll);
+  }
+  return Error{ErrorKind::timeout, ErrorSource::peer, Retry::no,
+               "it did not end; look at the log of `ringside up`"};
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "http/admin_server.h"
+#include "program/configuration.h"
+#include "program/membership.h"
+#include "shard/topology_json.h"
+
+namespace ringside::program {
+
+// What is to be purged: one URI with all its shard keys and variants, or everything.
+struct PurgeTarget {
+  bool everything = false;
+  std::string host;            // normalised
+  std::string path_and_query;  // normalised
+};
+
+struct PurgeResult {
+  std::size_t removed = 0;
+  std::vector<std::string> missing;  // replicas that did not confirm
+};
+
+// What a process runs: a sidecar, a cache replica or a whole tier. Process drives it and serves its
+// admin pages. Thread-safe: changes wait for each other, questions don't wait for changes.
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  [[nodiscard]] virtual std::string title() const = 0;  // "cache cache-3"
+  [[nodiscard]] virtual Endpoint address() const = 0;   // where clients connect
+  [[nodiscard]] virtual std::string metrics() const = 0;
+  [[nodiscard]] virtual Membership membership() const = 0;
+  // Why requests can't be answered now; empty: they can.
+  [[nodiscard]] virtual std::string not_ready() const = 0;
+  // One line each for /readyz.
+  [[nodiscard]] virtual std::vector<std::string> details() const = 0;
+
+  // Publishes a checked configuration whole, or changes nothing and says why. What
+  // keep_fixed() names is as it was.
+  [[nodiscard]] virtual Result<void> apply(const Configuration& next) = 0;
+  // Membership from `PUT /topology`.
+  [[nodiscard]] virtual Result<Membership> propose(const shard::TopologyRequest& request) = 0;
+  [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
+
+  virtual void drain() = 0;
+  [[nodiscard]] virtual std::size_t open_connections() const = 0;
+  virtual void stop() = 0;
+
+  // The admin pages that only this service has.
+  virtual void add_pages(http::AdminServer& /*server*/) {}
+};
+
+}  // namespace ringside::program

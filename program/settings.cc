@@ -1,0 +1,69 @@
+#include "program/settings.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace ringside::program {
+namespace {
+
+Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& routes) {
+  std::vector<http::RouteMatch> matches;
+  for (const RouteConfiguration& route : routes) matches.push_back(route.match);
+  return http::RouteTable::make(matches);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
+    const Configuration& configuration, const Membership& membership,
+    std::shared_ptr<const geo::CountryDatabase> countries) {
+  const auto routes = effective_routes(configuration);
+  auto table = make_table(routes);
+  if (!table) return table.error();
+
+  auto out = std::make_shared<sidecar::Settings>();
+  for (const RouteConfiguration& route : routes) {
+    out->routes.push_back({route.name, route.match, route.origin, *route.shard_key});
+  }
+  out->route_table = *std::move(table);
+  out->topology = membership.topology;
+  out->topology_id = membership.topology->id().hex();
+  out->addresses = membership.addresses;
+  out->countries = std::move(countries);
+  out->trusted = configuration.trust;
+  out->purge_from = configuration.purge_from;
+  out->country_header = configuration.country_header;
+  out->without_replica = configuration.without_replica;
+  out->connect_timeout = configuration.connect_timeout;
+  out->first_byte_timeout = configuration.first_byte_timeout;
+  out->request_deadline = configuration.request_deadline;
+  return std::shared_ptr<const sidecar::Settings>(std::move(out));
+}
+
+Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
+    const Configuration& configuration, const Membership& membership) {
+  const auto routes = effective_routes(configuration);
+  auto table = make_table(routes);
+  if (!table) return table.error();
+
+  auto out = std::make_shared<cache::Settings>();
+  for (const RouteConfiguration& route : routes) {
+    if (!route.origin) {
+      return invalid_input(fmt::format("{}: route {} has no origin; give it one, or --origin",
+                                       route.place, route.name));
+    }
+    out->routes.push_back({route.name, route.match, *route.origin});
+  }
+  out->route_table = *std::move(table);
+  out->topology = membership.topology;
+  out->country_header = configuration.country_header;
+  out->purge_from = configuration.purge_from;
+  out->connect_timeout = configuration.connect_timeout;
+  out->first_byte_timeout = configuration.first_byte_timeout;
+  out->request_deadline = configuration.request_deadline;
+  return std::shared_ptr<const cache::Settings>(std::move(out));
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "cache/settings.h"
+#include "geo/country_database.h"
+#include "program/configuration.h"
+#include "program/membership.h"
+#include "sidecar/settings.h"
+
+namespace ringside::program {
+
+// What the components are given, made from a checked configuration, the membership in use and the
+// country database (null: every country is ZZ). Pure; a reload builds anew and publishes whole.
+[[nodiscard]] Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
+    const Configuration& configuration, const Membership& membership,
+    std::shared_ptr<const geo::CountryDatabase> countries);
+
+// Every route needs an origin, its own or the configuration's.
+[[nodiscard]] Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
+    const Configuration& configuration, const Membership& membership);
+
+}  // namespace ringside::program

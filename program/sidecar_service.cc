@@ -1,0 +1,116 @@
+#include "program/sidecar_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/limits.h"
+#include "metrics/sheet.h"
+#include "program/settings.h"
+
+namespace ringside::program {
+
+std::string describe(const Countries& countries) {
+  if (!countries) return "countries: no database, every country is ZZ";
+  return fmt::format("countries: {}, {}", countries->path(), countries->description());
+}
+
+std::size_t thread_count(const Configuration& configuration) noexcept {
+  if (configuration.threads != 0) return configuration.threads;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, limits::threads);
+}
+
+Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuration& configuration,
+                                                              const Clock& clock) {
+  auto countries = open_countries_at_start(configuration);
+  if (!countries) return countries.error();
+  auto membership = make_membership(configuration.replicas, configuration.scheme,
+                                    std::max<std::uint64_t>(configuration.topology_version, 1));
+  if (!membership) return membership.error();
+  auto settings = make_sidecar_settings(configuration, *membership, *countries);
+  if (!settings) return settings.error();
+
+  auto started = sidecar::Sidecar::start(
+      {*configuration.listen, thread_count(configuration), *settings}, clock);
+  if (!started) return started.error();
+  std::unique_ptr<SidecarService> service(new SidecarService());
+  service->sidecar_ = *std::move(started);
+  service->configuration_ = configuration;
+  service->membership_ = *std::move(membership);
+  service->countries_ = *std::move(countries);
+  return service;
+}
+
+std::string SidecarService::metrics() const { return metrics::expose({&sidecar_->sheet()}); }
+
+Membership SidecarService::membership() const {
+  const std::lock_guard lock(mutex_);
+  return membership_;
+}
+
+std::string SidecarService::not_ready() const {
+  const std::lock_guard lock(mutex_);
+  const bool without = membership_.addresses.empty() &&
+                       configuration_.without_replica == sidecar::WithoutReplica::refuse;
+  return without ? "no replica is known" : "";
+}
+
+std::vector<std::string> SidecarService::details() const {
+  const std::lock_guard lock(mutex_);
+  return {describe(countries_)};
+}
+
+Result<void> SidecarService::publish(const Configuration& next, const Membership& membership,
+                                     const Countries& countries) {
+  auto settings = make_sidecar_settings(next, membership, countries);
+  if (!settings) return settings.error();
+  sidecar_->apply(*std::move(settings));
+  const std::lock_guard lock(mutex_);
+  configuration_ = next;
+  membership_ = membership;
+  countries_ = countries;
+  return {};
+}
+
+Result<void> SidecarService::apply(const Configuration& next) {
+  const std::lock_guard control(control_);
+  auto countries = open_countries(next);
+  // A database that was never there may go on missing; one that is in use is not given up.
+  if (!countries && !(next.geo_optional && !countries_)) return countries.error();
+  auto membership = reloaded_membership(membership_, configuration_.replicas, next.replicas,
+                                        configuration_, next);
+  if (!membership) return membership.error();
+  return publish(next, *membership, countries ? *countries : Countries{});
+}
+
+Result<Membership> SidecarService::propose(const shard::TopologyRequest& request) {
+  const std::lock_guard control(control_);
+  auto membership = next_membership(membership_, request);
+  if (!membership) return membership.error();
+  auto published = publish(configuration_, *membership, countries_);
+  if (!published) return published.error();
+  return membership;
+}
+
+PurgeResult SidecarService::purge(const PurgeTarget& target) {
+  const std::lock_guard control(control_);
+  auto report = target.everything ? sidecar_->purge("", "")
+                                  : sidecar_->purge(target.host, target.path_and_query);
+  return {report.removed, std::move(report.missing)};
+}
+
+void SidecarService::drain() {
+  const std::lock_guard control(control_);
+  sidecar_->drain();
+}
+
+std::size_t SidecarService::open_connections() const { return sidecar_->open_connections(); }
+
+void SidecarService::stop() {
+  const std::lock_guard control(control_);
+  sidecar_->stop();
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "base/clock.h"
+#include "program/countries.h"
+#include "program/service.h"
+#include "sidecar/sidecar.h"
+
+namespace ringside::program {
+
+// `ringside sidecar`.
+class SidecarService final : public Service {
+ public:
+  // The clock must outlive the service.
+  [[nodiscard]] static Result<std::unique_ptr<SidecarService>> start(
+      const Configuration& configuration, const Clock& clock);
+
+  [[nodiscard]] std::string title() const override { return "sidecar"; }
+  [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }
+  [[nodiscard]] std::string metrics() const override;
+  [[nodiscard]] Membership membership() const override;
+  [[nodiscard]] std::string not_ready() const override;
+  [[nodiscard]] std::vector<std::string> details() const override;
+  [[nodiscard]] Result<void> apply(const Configuration& next) override;
+  [[nodiscard]] Result<Membership> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  void drain() override;
+  [[nodiscard]] std::size_t open_connections() const override;
+  void stop() override;
+
+ private:
+  SidecarService() = default;
+  [[nodiscard]] Result<void> publish(const Configuration& next, const Membership& membership,
+                                     const Countries& countries);
+
+  std::mutex control_;        // one change at a time; before `mutex_`
+  mutable std::mutex mutex_;  // what is below but for the sidecar, which is set once
+  Configuration configuration_;
+  Membership membership_;
+  Countries countries_;
+  std::unique_ptr<sidecar::Sidecar> sidecar_;
+};
+
+// For /readyz: which database is in use.
+[[nodiscard]] std::string describe(const Countries& countries);
+
+// The threads to start: as configured, else the machine's.
+[[nodiscard]] std::size_t thread_count(const Configuration& configuration) noexcept;
+
+}  // namespace ringside::program

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <csignal>
+
+#include "base/clock.h"
+
+namespace ringside::program {
+
+// The process's signals, taken by one thread. Made before any other thread is, which then inherit
+// the block, so that no signal interrupts a core.
+class Signals {
+ public:
+  enum class Event { none, terminate, reload };
+
+  // Blocks SIGTERM, SIGINT and SIGHUP; ignores SIGPIPE, which sockets answer with an error anyway.
+  Signals();
+  // The next signal, or `none` after `at_most`.
+  [[nodiscard]] Event wait(Milliseconds at_most) const noexcept;
+
+ private:
+  sigset_t set_{};
+};
+
+// Raises the limit on open files as far as we may: each connection needs one.
+void raise_open_files() noexcept;
+
+}  // namespace ringside::program

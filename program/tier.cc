@@ -1,0 +1,257 @@
+#include "program/tier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "metrics/sheet.h"
+#include "program/settings.h"
+#include "program/sidecar_service.h"
+
+namespace ringside::program {
+namespace {
+
+constexpr std::size_t replicas_by_default = 10;
+
+Endpoint any_loopback_port() { return {"127.0.0.1", 0}; }
+
+// The topology of cache-0 … cache-(n-1): the present one where nothing of it changes.
+Result<std::shared_ptr<const shard::Topology>> topology_of(const Membership& present,
+                                                           const Configuration& next,
+                                                           std::size_t replicas) {
+  std::vector<shard::Member> members;
+  for (std::size_t number = 0; number < replicas; ++number) {
+    members.push_back({fmt::format("cache-{}", number), 1, ""});
+  }
+  const std::uint64_t version = present.topology ? present.topology->version() + 1 : 1;
+  auto made = shard::Topology::make(std::move(members), next.scheme, version);
+  if (made && present.topology && (*made)->id() == present.topology->id()) return present.topology;
+  return made;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, const Clock& clock) {
+  auto countries = open_countries_at_start(configuration);
+  if (!countries) return countries.error();
+
+  std::unique_ptr<Tier> tier(new Tier(clock));
+  auto complete = tier->with_origins(configuration);
+  if (!complete) return complete.error();
+  auto first = tier->grow({}, *complete, *countries,
+                          configuration.replica_count.value_or(replicas_by_default));
+  if (!first) return first.error();
+  tier->shape_ = *std::move(first);
+  tier->shape_.configuration = configuration;
+
+  auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
+  if (!settings) return settings.error();
+  auto started = sidecar::Sidecar::start(
+      {*configuration.listen, thread_count(configuration), *settings}, clock);
+  if (!started) return started.error();
+  tier->sidecar_ = *std::move(started);
+  return tier;
+}
+
+Tier::~Tier() { stop(); }
+
+Tier::Shape Tier::shape() const {
+  const std::lock_guard lock(mutex_);
+  return shape_;
+}
+
+Result<Configuration> Tier::with_origins(Configuration configuration) {
+  const auto routes = effective_routes(configuration);
+  const bool complete = std::all_of(routes.begin(), routes.end(),
+                                    [](const auto& route) { return route.origin.has_value(); });
+  if (complete) return configuration;
+  const std::lock_guard lock(mutex_);
+  if (!origin_) {
+    auto started = replay::SampleOrigin::start(any_loopback_port(), clock_);
+    if (!started) return started.error();
+    origin_ = *std::move(started);
+  }
+  configuration.origin = origin_->address();
+  return configuration;
+}
+
+Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
+                               const Countries& countries, std::size_t replicas) {
+  auto topology = topology_of(present.membership, next, replicas);
+  if (!topology) return topology.error();
+  Shape out{next, countries, {*topology, {}}, present.replicas};
+  auto settings = make_cache_settings(next, out.membership);
+  if (!settings) return settings.error();
+
+  out.replicas.resize(std::min(replicas, present.replicas.size()));
+  while (out.replicas.size() < replicas) {
+    constexpr std::size_t cores = 1;
+    const std::string name = fmt::format("cache-{}", out.replicas.size());
+    auto started = cache::Replica::start(
+        {name, any_loopback_port(), cores, next.memory_bytes, *settings}, clock_);
+    if (!started) {
+      Error error = started.error();
+      error.message = fmt::format("{} did not start: {}", name, error.message);
+      return error;  // those that did start end with `out`
+    }
+    out.replicas.push_back(*std::move(started));
+  }
+  // In natural order cache-2 is before cache-10: the numbers are the positions.
+  for (const auto& replica : out.replicas) out.membership.addresses.push_back(replica->address());
+  return out;
+}
+
+Result<void> Tier::change(const Configuration& next, const Countries& countries,
+                          std::size_t replicas) {
+  if (stopped_) return invalid_input("the tier has stopped; start it again");
+  auto complete = with_origins(next);
+  if (!complete) return complete.error();
+  const Shape present = shape();
+  auto grown = grow(present, *complete, countries, replicas);
+  if (!grown) return grown.error();
+  auto for_sidecar = make_sidecar_settings(*complete, grown->membership, countries);
+  if (!for_sidecar) return for_sidecar.error();
+  auto for_replicas = make_cache_settings(*complete, grown->membership);
+  if (!for_replicas) return for_replicas.error();
+
+  // Nothing fails from here on. Replicas first: none is asked under a topology that it has not.
+  for (const auto& replica : grown->replicas) replica->apply(*for_replicas);
+  sidecar_->apply(*for_sidecar);
+  for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
+    retirement_.add(present.replicas[i], next.drain_deadline);
+  }
+  grown->configuration = next;
+  const std::lock_guard lock(mutex_);
+  shape_ = *std::move(grown);
+  return {};
+}
+
+Result<ScaleReport> Tier::scale(std::size_t replicas) {
+  const std::lock_guard control(control_);
+  if (replicas == 0 || replicas > limits::members) {
+    return invalid_input(
+        fmt::format("{} replicas can't be; ask for 1 to {}", replicas, limits::members));
+  }
+  const Shape before = shape();
+  auto changed = change(before.configuration, before.countries, replicas);
+  if (!changed) return changed.error();
+  return compare(*before.membership.topology, *membership().topology);
+}
+
+Result<void> Tier::apply(const Configuration& next) {
+  const std::lock_guard control(control_);
+  const Shape present = shape();
+  auto countries = open_countries(next);
+  // A database that was never there may go on missing; one that is in use is not given up.
+  if (!countries && !(next.geo_optional && !present.countries)) return countries.error();
+  // As for members elsewhere: the file's number counts when it changes, else `scale` has the word.
+  const std::size_t replicas = next.replica_count == present.configuration.replica_count
+                                   ? present.replicas.size()
+                                   : next.replica_count.value_or(replicas_by_default);
+  return change(next, countries ? *countries : Countries{}, replicas);
+}
+
+Result<Membership> Tier::propose(const shard::TopologyRequest& /*request*/) {
+  return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+               "`ringside up` starts its replicas itself; change their number with `ringside scale "
+               "N` or PUT /scale"};
+}
+
+PurgeResult Tier::purge(const PurgeTarget& target) {
+  PurgeResult result;
+  for (const auto& replica : shape().replicas) {
+    result.removed += target.everything ? replica->purge_all()
+                                        : replica->purge(target.host, target.path_and_query);
+  }
+  return result;
+}
+
+Tier::State Tier::state() const {
+  const Shape present = shape();
+  State out{present.membership, {}, retirement_.names()};
+  out.ids.emplace_back("sidecar", sidecar_->settings()->topology->id().hex());
+  for (const auto& replica : present.replicas) {
+    out.ids.emplace_back(replica->name(), replica->settings()->topology->id().hex());
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> Tier::origin_requests() const {
+  const std::lock_guard lock(mutex_);
+  if (!origin_) return std::nullopt;
+  return origin_->requests();
+}
+
+std::optional<Endpoint> Tier::sample_origin() const {
+  const std::lock_guard lock(mutex_);
+  if (!origin_) return std::nullopt;
+  return origin_->address();
+}
+
+std::string Tier::metrics() const {
+  const Shape present = shape();
+  std::vector<const metrics::Sheet*> sheets{&sidecar_->sheet()};
+  for (const auto& replica : present.replicas) sheets.push_back(&replica->sheet());
+  return metrics::expose(sheets);
+}
+
+Membership Tier::membership() const { return shape().membership; }
+
+std::vector<std::string> Tier::details() const {
+  const auto origin = sample_origin();
+  return {describe(shape().countries),
+          origin ? fmt::format("sample origin: {}", origin->text()) : "sample origin: none needed"};
+}
+
+void Tier::drain() {
+  const std::lock_guard control(control_);
+  sidecar_->drain();  // the replicas go on, for the answers in hand
+}
+
+std::size_t Tier::open_connections() const { return sidecar_->open_connections(); }
+
+void Tier::stop() {
+  const std::lock_guard control(control_);
+  stopped_ = true;
+  if (sidecar_) sidecar_->stop();
+  for (const auto& replica : shape().replicas) replica->stop();
+  const std::lock_guard lock(mutex_);
+  if (origin_) origin_->stop();
+}
+
+ScaleReport compare(const shard::Topology& before, const shard::Topology& after) {
+  ScaleReport report{before.members().size(),
+                     after.members().size(),
+                     before.version(),
+                     after.version(),
+                     after.id().hex(),
+                     std::nullopt,
+                     {}};
+  const auto& old_owners = before.bucket_owners();
+  const auto& new_owners = after.bucket_owners();
+  if (old_owners.empty() || new_owners.empty()) return report;
+  report.moved_buckets = shard::moved_buckets(before, after);
+  std::vector<ScaleReport::Move> moves;
+  const auto move_of = [&](const std::string& name) -> ScaleReport::Move& {
+    const auto found = std::find_if(moves.begin(), moves.end(),
+                                    [&](const auto& move) { return move.member == name; });
+    return found != moves.end() ? *found : moves.emplace_back(ScaleReport::Move{name, 0, 0});
+  };
+  for (const auto* topology : {&before, &after}) {
+    for (const shard::Member& member : topology->members()) static_cast<void>(move_of(member.name));
+  }
+  for (std::size_t bucket = 0; bucket < shard::bucket_count; ++bucket) {
+    const std::string& from = before.members()[old_owners[bucket]].name;
+    const std::string& to = after.members()[new_owners[bucket]].name;
+    if (from == to) continue;
+    ++move_of(from).lost_buckets;
+    ++move_of(to).gained_buckets;
+  }
+  std::erase_if(
+      moves, [](const auto& move) { return move.gained_buckets == 0 && move.lost_buckets == 0; });
+  report.moves = std::move(moves);
+  return report;
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cache/replica.h"
+#include "program/countries.h"
+#include "program/retirement.h"
+#include "program/service.h"
+#include "replay/sample_origin.h"
+#include "sidecar/sidecar.h"
+
+namespace ringside::program {
+
+// What a change of the number of replicas did.
+struct ScaleReport {
+  std::size_t replicas_before = 0;
+  std::size_t replicas_after = 0;
+  std::uint64_t version_before = 0;
+  std::uint64_t version_after = 0;
+  std::string id;  // of the topology in use now
+  struct Move {
+    std::string member;
+    std::size_t gained_buckets = 0;
+    std::size_t lost_buckets = 0;
+  };
+  // Absent where the scheme is not by bucket.
+  std::optional<std::size_t> moved_buckets;
+  std::vector<Move> moves;  // members that gained or lost, in the topologies' order
+};
+
+// `ringside up`: a sidecar and its replicas in one process. They share nothing but it: all traffic
+// crosses loopback sockets. Replicas are cache-0, cache-1, … with one core each.
+class Tier final : public Service {
+ public:
+  // Starts the sample origin where a route has none. The clock must outlive the tier.
+  [[nodiscard]] static Result<std::unique_ptr<Tier>> start(const Configuration& configuration,
+                                                           const Clock& clock);
+  ~Tier() override;
+
+  // Changes the number of replicas. New ones are started before any topology names them; the
+  // topology is published whole, to the replicas and then to the sidecar; and only when nobody
+  // chooses them any more the highest are drained and stopped, after this has returned. Where a
+  // start fails, nothing has changed.
+  [[nodiscard]] Result<ScaleReport> scale(std::size_t replicas);
+
+  // The topologies in use, to be seen to agree.
+  struct State {
+    Membership membership;
+    std::vector<std::pair<std::string, std::string>> ids;  // component, its topology's id
+    std::vector<std::string> retiring;                     // replicas that have not ended
+  };
+  [[nodiscard]] State state() const;
+  [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin
+  [[nodiscard]] std::optional<Endpoint> sample_origin() const;
+
+  [[nodiscard]] std::string title() const override { return "up"; }
+  [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }
+  [[nodiscard]] std::string metrics() const override;
+  [[nodiscard]] Membership membership() const override;
+  [[nodiscard]] std::string not_ready() const override { return {}; }
+  [[nodiscard]] std::vector<std::string> details() const override;
+  [[nodiscard]] Result<void> apply(const Configuration& next) override;
+  [[nodiscard]] Result<Membership> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  void drain() override;
+  [[nodiscard]] std::size_t open_connections() const override;
+  void stop() override;
+  void add_pages(http::AdminServer& server) override;
+
+ private:
+  using Replicas = std::vector<std::shared_ptr<cache::Replica>>;
+
+  // Everything of the tier that changes, as one value.
+  struct Shape {
+    Configuration configuration;
+    Countries countries;
+    Membership membership;
+    Replicas replicas;  // by number
+  };
+
+  explicit Tier(const Clock& clock) : clock_(clock), retirement_(clock) {}
+  [[nodiscard]] Shape shape() const;
+  [[nodiscard]] Result<Configuration> with_origins(Configuration configuration);
+  // Makes the shape with so many replicas, starting those that are missing.
+  [[nodiscard]] Result<Shape> grow(const Shape& present, const Configuration& next,
+                                   const Countries& countries, std::size_t replicas);
+  [[nodiscard]] Result<void> change(const Configuration& next, const Countries& countries,
+                                    std::size_t replicas);
+
+  const Clock& clock_;
+  std::mutex control_;        // one change at a time; before `mutex_`
+  mutable std::mutex mutex_;  // shape_ and origin_
+  Shape shape_;
+  std::shared_ptr<replay::SampleOrigin> origin_;  // null: every route names one
+  std::unique_ptr<sidecar::Sidecar> sidecar_;     // set once
+  Retirement retirement_;
+  bool stopped_ = false;
+};
+
+// What moves between two topologies.
+[[nodiscard]] ScaleReport compare(const shard::Topology& before, const shard::Topology& after);
+
+// The bodies of `GET /scale` and `PUT /scale`.
+[[nodiscard]] std::string to_json(const Tier::State& state);
+[[nodiscard]] std::string to_json(const Tier::State& state, const ScaleReport& report);
+
+}  // namespace ringside::program

@@ -1,0 +1,269 @@
+#include "program/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/limits.h"
+#include "http/characters.h"
+#include "http/fields.h"
+#include "http/target.h"
+#include "shard/member.h"
+#include "shard/quotation.h"
+
+namespace ringside::program {
+namespace {
+
+using shard::quotation;
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+// Descending, so that a value is written in the largest unit that divides it.
+constexpr std::array<Unit, 4> time_units{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
+constexpr std::array<Unit, 4> size_units{
+    {{"GiB", 1024 * limits::kMiB}, {"MiB", limits::kMiB}, {"KiB", limits::kKiB}, {"", 1}}};
+
+template <std::size_t N>
+Result<std::uint64_t> parse_with_unit(std::string_view text, const std::array<Unit, N>& units,
+                                      std::uint64_t most, std::string_view remedy) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_input(fmt::format("{} {}; {}", quotation(text), why, remedy));
+  };
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc::result_out_of_range) return wrong("is too much");
+  if (failure != std::errc{}) return wrong("does not start with a whole number");
+  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
+  for (const Unit& unit : units) {
+    if (unit.name != name) continue;
+    if (number > most / unit.factor) return wrong("is too much");
+    return number * unit.factor;
+  }
+  return wrong(name.empty() ? "has no unit" : "has a unit that is not known");
+}
+
+template <std::size_t N>
+std::string in_largest_unit(std::uint64_t value, const std::array<Unit, N>& units) {
+  for (const Unit& unit : units) {
+    if (value % unit.factor == 0 && value != 0) {
+      return fmt::format("{}{}", value / unit.factor, unit.name);
+    }
+  }
+  return fmt::format("{}{}", value, units.back().name);
+}
+
+Result<void> set_member_attribute(shard::Member& member, std::string_view attribute) {
+  const std::size_t equals = attribute.find('=');
+  const std::string_view name = attribute.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view{} : attribute.substr(equals + 1);
+  if (name == "weight") {
+    const auto weight = parse_number(value, 1, limits::member_weight);
+    if (!weight) return invalid_input("weight: " + weight.error().message);
+    member.weight = static_cast<std::uint32_t>(*weight);
+    return {};
+  }
+  if (name == "zone") {
+    if (auto checked = shard::check_member_zone(value); !checked) return checked.error();
+    member.zone = value;
+    return {};
+  }
+  return invalid_input(fmt::format(
+      "{} is not known; after the address write ;weight=N or ;zone=NAME", quotation(attribute)));
+}
+
+Result<shard::MemberAt> parse_member(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return invalid_input(
+        fmt::format("{} has no address; write NAME=HOST:PORT, such as "
+                    "cache-0=10.0.0.1:8080",
+                    quotation(text)));
+  }
+  shard::MemberAt out;
+  out.member.name = text.substr(0, equals);
+  if (auto checked = shard::check_member_name(out.member.name); !checked) return checked.error();
+  std::string_view rest = text.substr(equals + 1);
+  std::size_t semicolon = std::min(rest.find(';'), rest.size());
+  auto address = Endpoint::parse(rest.substr(0, semicolon));
+  if (!address) {
+    return invalid_input(fmt::format("{}: {}", out.member.name, address.error().message));
+  }
+  out.address = *std::move(address);
+  while (semicolon < rest.size()) {
+    rest.remove_prefix(semicolon + 1);
+    semicolon = std::min(rest.find(';'), rest.size());
+    auto set = set_member_attribute(out.member, rest.substr(0, semicolon));
+    if (!set) return invalid_input(fmt::format("{}: {}", out.member.name, set.error().message));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Milliseconds> parse_duration(std::string_view text) {
+  constexpr auto most = static_cast<std::uint64_t>(limits::configured_wait_most.count());
+  constexpr std::string_view remedy = "write a number with ms, s, m or h, such as 250ms or 10s";
+  const auto value = parse_with_unit(text, time_units, most, remedy);
+  if (!value) return value.error();
+  if (*value == 0)
+    return invalid_input(fmt::format("{} is no time at all; {}", quotation(text), remedy));
+  return Milliseconds(static_cast<Milliseconds::rep>(*value));
+}
+
+std::string duration_text(Milliseconds duration) {
+  return in_largest_unit(static_cast<std::uint64_t>(duration.count()), time_units);
+}
+
+Result<std::size_t> parse_size(std::string_view text) {
+  return parse_with_unit(text, size_units, limits::store_memory_most_bytes,
+                         "write a number with KiB, MiB or GiB, such as 256MiB, or bytes");
+}
+
+std::string size_text(std::size_t bytes) { return in_largest_unit(bytes, size_units); }
+
+Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size() || number < least ||
+      number > most) {
+    return invalid_input(fmt::format("{} is no whole number from {} to {}; write one",
+                                     quotation(text), least, most));
+  }
+  return number;
+}
+
+Result<bool> parse_switch(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return invalid_input(fmt::format("{} is neither; write true or false", quotation(text)));
+}
+
+Result<log::Level> parse_level(std::string_view text) {
+  for (const auto level :
+       {log::Level::debug, log::Level::info, log::Level::warning, log::Level::error}) {
+    if (text == level_text(level)) return level;
+  }
+  return invalid_input(
+      fmt::format("{} is no level; write debug, info, warning or error", quotation(text)));
+}
+
+std::string_view level_text(log::Level level) noexcept {
+  switch (level) {
+    case log::Level::debug:
+      return "debug";
+    case log::Level::info:
+      return "info";
+    case log::Level::warning:
+      return "warning";
+    case log::Level::error:
+      return "error";
+  }
+  return "error";
+}
+
+Result<Endpoint> parse_origin(std::string_view url) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_input(fmt::format("{} {}; write http://HOST[:PORT]", quotation(url), why));
+  };
+  const auto parts = http::split_absolute(url);
+  if (!parts) return wrong("is no URL of an origin");
+  if (url.front() == 'h' || url.front() == 'H') {
+    if (http::same_token(url.substr(0, 6), "https:")) {
+      return invalid_input(
+          fmt::format("{} needs TLS, which is not there yet between Ringside and origins; write "
+                      "http://HOST[:PORT], through a TLS proxy where it must be",
+                      quotation(url)));
+    }
+  }
+  if (!parts->rest.empty() && parts->rest != "/") return wrong("has a path or query");
+  const auto host = http::split_host(parts->authority);
+  if (!host) return wrong("has no valid host and port");
+  constexpr unsigned http_port = 80;
+  const unsigned port = host->port == 0 ? http_port : host->port;
+  return Endpoint::parse(fmt::format("{}:{}", host->name, port));
+}
+
+Result<std::vector<Network>> parse_networks(std::string_view text) {
+  std::vector<Network> networks;
+  for (const std::string_view piece : split_list(text)) {
+    auto network = Network::parse(piece);
+    if (!network) return network.error();
+    networks.push_back(*network);
+  }
+  return networks;
+}
+
+Result<std::vector<shard::MemberAt>> parse_members(std::string_view text) {
+  std::vector<shard::MemberAt> members;
+  for (const std::string_view piece : split_list(text)) {
+    auto member = parse_member(piece);
+    if (!member) return member.error();
+    members.push_back(*std::move(member));
+  }
+  return members;
+}
+
+std::string members_text(const std::vector<shard::MemberAt>& members) {
+  std::string out;
+  for (const shard::MemberAt& at : members) {
+    if (!out.empty()) out.push_back(',');
+    fmt::format_to(std::back_inserter(out), "{}={}", at.member.name, at.address.text());
+    if (at.member.weight != 1) {
+      fmt::format_to(std::back_inserter(out), ";weight={}", at.member.weight);
+    }
+    if (!at.member.zone.empty()) {
+      fmt::format_to(std::back_inserter(out), ";zone={}", at.member.zone);
+    }
+  }
+  return out;
+}
+
+Result<std::string> parse_field_name(std::string_view text) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_input(
+        fmt::format("{} {}; write another name, such as X-Country", quotation(text), why));
+  };
+  if (!http::is_token(text)) return wrong("is no name of a header");
+  // Setting one of these would change what the message means or who it is for.
+  constexpr std::array<std::string_view, 14> taken{"host",
+                                                   "content-length",
+                                                   "content-type",
+                                                   "content-encoding",
+                                                   "authorization",
+                                                   "cookie",
+                                                   "cache-control",
+                                                   "accept",
+                                                   "accept-encoding",
+                                                   "range",
+                                                   "via",
+                                                   "x-forwarded-for",
+                                                   "forwarded",
+                                                   "date"};
+  const bool ours = http::is_internal(text) || http::is_hop_by_hop(text, "") ||
+                    std::any_of(taken.begin(), taken.end(), [&](std::string_view name) {
+                      return http::same_token(name, text);
+                    });
+  if (ours) return wrong("has a meaning of its own in HTTP or between Ringside's processes");
+  return std::string(text);
+}
+
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    pieces.push_back(http::trimmed(text.substr(0, comma)));
+    // A comma at the end begins one more piece, an empty one, which no parser takes.
+    if (comma + 1 == text.size()) pieces.emplace_back();
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return pieces;
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "shard/topology_json.h"
+
+// How values are written in flags and configuration files. An Error says what is wrong with the
+// text and what to write instead; the caller puts the place before it.
+namespace ringside::program {
+
+// `250ms`, `10s`, `1m`, `2h`; at least 1 ms, at most limits::configured_wait_most.
+[[nodiscard]] Result<Milliseconds> parse_duration(std::string_view text);
+[[nodiscard]] std::string duration_text(Milliseconds duration);
+
+// `512KiB`, `256MiB`, `1GiB`, or bytes without a unit.
+[[nodiscard]] Result<std::size_t> parse_size(std::string_view text);
+[[nodiscard]] std::string size_text(std::size_t bytes);
+
+// A whole number in decimal digits.
+[[nodiscard]] Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,
+                                                 std::uint64_t most);
+
+[[nodiscard]] Result<bool> parse_switch(std::string_view text);  // true or false
+[[nodiscard]] Result<log::Level> parse_level(std::string_view text);
+[[nodiscard]] std::string_view level_text(log::Level level) noexcept;
+
+// An origin: `http://host[:port][/]`, port 80 where there is none.
+[[nodiscard]] Result<Endpoint> parse_origin(std::string_view url);
+
+// `NET,…`, each an address or a CIDR block.
+[[nodiscard]] Result<std::vector<Network>> parse_networks(std::string_view text);
+
+// `cache-0=10.0.0.1:8080[;weight=2][;zone=a],…`
+[[nodiscard]] Result<std::vector<shard::MemberAt>> parse_members(std::string_view text);
+[[nodiscard]] std::string members_text(const std::vector<shard::MemberAt>& members);
+
+// A field name that we may set on requests: a token, and none that the message itself needs.
+[[nodiscard]] Result<std::string> parse_field_name(std::string_view text);
+
+// The pieces of a comma-separated list without blanks around them.
+[[nodiscard]] std::vector<std::string_view> split_list(std::string_view text);
+
+}  // namespace ringside::program

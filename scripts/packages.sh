@@ -1,0 +1,54 @@
+# shellcheck shell=bash disable=SC2034,SC2191
+# The Debian 12 packages the project needs. `package=command`: any `command` on the PATH will do.
+
+build_packages=(
+  # tools
+  g++=g++-12
+  cmake
+  ninja-build
+  ccache
+  pkg-config=pkg-config
+  # libraries
+  libboost1.81-dev
+  libcli11-dev
+  libcpp-httplib-dev
+  libfmt-dev
+  libmaxminddb-dev
+  libspdlog-dev
+  libssl-dev
+  libxxhash-dev
+  libyaml-cpp-dev
+  nlohmann-json3-dev
+  prometheus-cpp-dev
+  zlib1g-dev
+)
+
+test_packages=(
+  libgtest-dev
+  libgmock-dev
+  # the sanitizer build, readable stacks, and the checks
+  clang-14
+  libclang-rt-14-dev
+  llvm-14=llvm-symbolizer-14
+  clang-tidy-14
+  clang-format-14
+  shellcheck=shellcheck
+  python3
+  # what the end-to-end tests run beside ringside
+  curl=curl
+  netcat-openbsd=nc
+  nginx-light=nginx
+  nodejs=node
+  procps=ps
+  prometheus=promtool
+  wrk=wrk
+)
+
+# Only where the country database has yet to be fetched.
+fetch_packages=(
+  ca-certificates
+  npm=npm
+)
+
+# Packages that bring a daemon. We want their programs, never a running service.
+daemons=(nginx prometheus)

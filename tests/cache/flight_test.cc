@@ -1,0 +1,335 @@
+#include "cache/flight.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <vector>
+
+#include "base/limits.h"
+#include "cache/flight_table.h"
+#include "tests/cache/some_response.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/on_core.h"
+#include "tests/support/scripted_peer.h"
+
+namespace ringside::cache {
+namespace {
+
+using support::eventually;
+using support::start_on;
+
+PiecePointer piece_of(std::string_view bytes) { return std::make_shared<const Piece>(bytes); }
+
+std::shared_ptr<const StoredHead> some_head() { return response_of("")->head; }
+
+std::shared_ptr<Flight> some_flight() {
+  return std::make_shared<Flight>(CacheKey{"k", 1}, std::string{}, 0);
+}
+
+// What one reader saw.
+struct Seen {
+  bool joined = false;
+  bool head_came = false;
+  std::string body;
+  std::optional<Error> error;
+};
+
+class FlightTest : public testing::Test {
+ protected:
+  FlightTest() { cores_.start(); }
+  ~FlightTest() override { cores_.stop(); }
+
+  SteadyPoint far() { return clock_.steady_now() + Milliseconds{60'000}; }
+
+  // Reads a flight from its head to its end.
+  std::future<void> follow(std::size_t core, const std::shared_ptr<Flight>& flight, Seen& seen) {
+    return start_on(cores_[core], [this, core, flight, &seen]() -> http::Task<void> {
+      Flight::Reader reader(flight, cores_[core]);
+      seen.joined = reader.joined();
+      joined_.fetch_add(1);
+      seen.head_came = co_await reader.wait_for_head(far());
+      if (!seen.head_came || flight->head() == nullptr) co_return;
+      while (true) {
+        const auto pieces = co_await reader.next(Milliseconds{30'000});
+        if (!pieces) seen.error = pieces.error();
+        if (!pieces || pieces->empty()) co_return;
+        for (const PiecePointer& piece : *pieces) seen.body += piece->bytes();
+        pieces_read_.fetch_add(pieces->size());
+      }
+    });
+  }
+
+  support::FakeClock clock_;
+  http::CoreGroup cores_{"flight", 2, clock_};
+  std::atomic<std::size_t> joined_{0};
+  std::atomic<std::size_t> pieces_read_{0};
+};
+
+TEST_F(FlightTest, OneLeaderManyFollowersOnTwoCores) {
+  constexpr std::size_t readers = 40;
+  const auto flight = some_flight();
+  std::vector<Seen> seen(readers);
+  std::vector<std::future<void>> ends;
+  for (std::size_t index = 0; index < readers; ++index) {
+    ends.push_back(follow(index % 2, flight, seen[index]));
+  }
+  ASSERT_TRUE(eventually([&] { return joined_ == readers; }));
+  flight->publish(some_head(), 3);
+  flight->append(piece_of("a"));
+  // They have the beginning before there is an end.
+  EXPECT_TRUE(eventually([&] { return pieces_read_ == readers; }));
+  flight->append(piece_of("b"));
+  flight->append(piece_of("c"));
+  flight->finish();
+  for (auto& end : ends) end.get();
+  for (const Seen& one : seen) {
+    EXPECT_TRUE(one.joined && one.head_came);
+    EXPECT_EQ(one.body, "abc");
+    EXPECT_FALSE(one.error);
+  }
+}
+
+TEST_F(FlightTest, WhoJoinsLateReadsAllOfIt) {
+  const auto flight = some_flight();
+  flight->publish(some_head(), {});
+  flight->append(piece_of("a"));
+  Seen streaming;
+  auto end = follow(0, flight, streaming);
+  EXPECT_TRUE(eventually([&] { return pieces_read_ == 1; }));
+  flight->append(piece_of("b"));
+  flight->finish();
+  end.get();
+  EXPECT_EQ(streaming.body, "ab");
+  Seen after;
+  follow(1, flight, after).get();
+  EXPECT_TRUE(after.joined);
+  EXPECT_EQ(after.body, "ab");
+}
+
+TEST_F(FlightTest, FailureReachesAllBeforeAndAfterTheHead) {
+  const Error broken{ErrorKind::malformed, ErrorSource::origin, Retry::no, "broken"};
+  for (const bool has_head : {false, true}) {
+    joined_ = pieces_read_ = 0;
+    const auto flight = some_flight();
+    std::vector<Seen> seen(6);
+    std::vector<std::future<void>> ends;
+    for (std::size_t index = 0; index < seen.size(); ++index) {
+      ends.push_back(follow(index % 2, flight, seen[index]));
+    }
+    ASSERT_TRUE(eventually([&] { return joined_ == seen.size(); }));
+    if (has_head) {
+      flight->publish(some_head(), {});
+      flight->append(piece_of("a"));
+      ASSERT_TRUE(eventually([&] { return pieces_read_ == seen.size(); }));
+    }
+    flight->fail(broken);
+    for (auto& end : ends) end.get();
+    EXPECT_EQ(flight->state(), Flight::State::failed);
+    EXPECT_EQ(flight->error().message, "broken");
+    for (const Seen& one : seen) {
+      EXPECT_TRUE(one.head_came);  // or the end without one
+      EXPECT_EQ(one.error.has_value(), has_head);
+      EXPECT_EQ(one.body, has_head ? "a" : "");
+    }
+  }
+}
+
+TEST_F(FlightTest, ReleaseAndCompletionReachAll) {
+  const auto released = some_flight();
+  const auto completed = some_flight();
+  std::vector<Seen> seen(4);
+  std::vector<std::future<void>> ends;
+  for (std::size_t index = 0; index < seen.size(); ++index) {
+    ends.push_back(follow(index % 2, index < 2 ? released : completed, seen[index]));
+  }
+  ASSERT_TRUE(eventually([&] { return joined_ == seen.size(); }));
+  released->release();
+  const auto response = response_of("stored");
+  completed->complete(response);
+  for (auto& end : ends) end.get();
+  EXPECT_EQ(released->state(), Flight::State::released);
+  EXPECT_EQ(released->head(), nullptr);
+  EXPECT_EQ(completed->complete_response(), response);
+  EXPECT_EQ(completed->head(), response->head);
+  for (const Seen& one : seen) EXPECT_TRUE(one.head_came);
+}
+
+TEST_F(FlightTest, NobodyWaitsPastADeadline) {
+  const auto asking = some_flight();
+  Seen head;
+  auto head_end = follow(0, asking, head);
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  const auto stuck = some_flight();
+  stuck->publish(some_head(), {});
+  stuck->append(piece_of("a"));
+  Seen body;
+  auto body_end = follow(1, stuck, body);
+  ASSERT_TRUE(eventually([&] { return pieces_read_ == 1; }));
+  clock_.advance(Milliseconds{60'001});
+  head_end.get();
+  body_end.get();
+  EXPECT_FALSE(head.head_came);
+  ASSERT_TRUE(body.error);
+  EXPECT_EQ(body.error->kind, ErrorKind::timeout);
+}
+
+TEST_F(FlightTest, NobodyJoinsOnceBytesWereLetGo) {
+  const auto flight = some_flight();
+  flight->publish(some_head(), {});
+  flight->append(piece_of("a"));
+  Seen early;
+  auto early_end = follow(0, flight, early);
+  ASSERT_TRUE(eventually([&] { return pieces_read_ == 1; }));
+  flight->stop_keeping();
+  flight->append(piece_of("b"));
+  bool late_joined = true;
+  support::run_on(cores_[1], [&, flight]() -> http::Task<void> {
+    const Flight::Reader late(flight, cores_[1]);
+    late_joined = late.joined();
+    co_return;
+  });
+  EXPECT_FALSE(late_joined);
+  flight->finish();
+  early_end.get();
+  EXPECT_EQ(early.body, "ab");
+}
+
+TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
+  constexpr std::size_t piece_bytes = 64 * limits::kKiB;
+  constexpr std::size_t pieces = 64;
+  const std::string bytes(piece_bytes, 'x');
+  const auto flight = some_flight();
+  flight->publish(some_head(), {});
+  std::atomic<std::size_t> appended{0};
+  std::atomic<std::size_t> taken{0};
+  std::atomic<std::size_t> furthest{0};
+  std::atomic<bool> begin{false};
+  auto reading = start_on(cores_[1], [&, flight]() -> http::Task<void> {
+    Flight::Reader reader(flight, cores_[1]);
+    http::Waiter pause(cores_[1]);
+    joined_.fetch_add(1);
+    while (!begin) {
+      pause.bell()->wake();  // lets the core's other work run in between
+      co_await pause.wait(far());
+    }
+    while (true) {
+      const auto got = co_await reader.next(Milliseconds{30'000});
+      if (!got || got->empty()) co_return;
+      taken.fetch_add(got->size());
+    }
+  });
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  flight->stop_keeping();
+  bool had_room = true;
+  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
+    http::Waiter room(cores_[0]);
+    for (std::size_t index = 0; index < pieces && had_room; ++index) {
+      furthest = std::max(furthest.load(), appended.load() - taken.load());
+      flight->append(piece_of(bytes));
+      appended.fetch_add(1);
+      had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
+    }
+    flight->finish();
+  });
+  constexpr std::size_t window_pieces = limits::flight_window_bytes / piece_bytes;
+  EXPECT_TRUE(eventually([&] { return appended == window_pieces + 1; }));
+  begin = true;
+  leading.get();
+  reading.get();
+  EXPECT_TRUE(had_room);
+  EXPECT_EQ(taken, pieces);
+  // `taken` is counted after the flight knows of it: one batch is what it may lag behind.
+  EXPECT_LE(furthest, window_pieces + 1 + limits::flight_pieces_at_once);
+}
+
+TEST_F(FlightTest, AnUnstoredFlightEndsWithItsLastReader) {
+  const auto flight = some_flight();
+  flight->publish(some_head(), {});
+  flight->append(piece_of(std::string(limits::flight_window_bytes + 1, 'x')));
+  std::atomic<bool> waits{false};
+  bool had_room = true;
+  auto reader = std::make_unique<Flight::Reader>(flight, cores_[1]);
+  flight->stop_keeping();
+  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
+    http::Waiter room(cores_[0]);
+    waits = true;
+    had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
+  });
+  ASSERT_TRUE(eventually([&] { return waits.load(); }));
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    reader.reset();
+    co_return;
+  });
+  leading.get();
+  EXPECT_FALSE(had_room);
+}
+
+TEST_F(FlightTest, AStopEndsEveryWait) {
+  const auto flight = some_flight();
+  Seen seen;
+  auto end = follow(0, flight, seen);
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  cores_.stop();
+  end.get();
+  EXPECT_FALSE(seen.head_came);
+}
+
+TEST(FlightTable, HasOneFlightForAKeyAndVariant) {
+  FlightTable table;
+  const CacheKey key{"k", 1};
+  const auto first = table.join(key, "", 5);
+  EXPECT_TRUE(first.leads);
+  EXPECT_EQ(first.flight->purges_seen(), 5U);
+  const auto second = table.join(key, "", 6);
+  EXPECT_FALSE(second.leads);
+  EXPECT_EQ(second.flight, first.flight);
+  EXPECT_TRUE(table.join(key, "accept:x,\n", 5).leads);
+  EXPECT_TRUE(table.join({"other", 1}, "", 5).leads);
+  EXPECT_EQ(table.size(), 3U);
+  table.leave(*first.flight);
+  table.leave(*first.flight);
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_TRUE(table.join(key, "", 5).leads);
+}
+
+TEST(FlightTable, AForgottenFlightLeavesNoOtherOut) {
+  FlightTable table;
+  const CacheKey key{"k", 1};
+  const auto before = table.join(key, "", 0);
+  table.forget_all();
+  EXPECT_EQ(table.size(), 0U);
+  const auto after = table.join(key, "", 1);
+  EXPECT_TRUE(after.leads);
+  EXPECT_NE(after.flight, before.flight);
+  table.leave(*before.flight);
+  EXPECT_EQ(table.join(key, "", 1).flight, after.flight);
+  EXPECT_EQ(table.size(), 1U);
+}
+
+TEST(FlightTable, ForgettingAKeyOutdatesAllItsVariants) {
+  FlightTable table;
+  const CacheKey key{"k", 1};
+  const auto plain = table.join(key, "", 0);
+  const auto variant = table.join(key, "accept:x,\n", 0);
+  const auto other = table.join({"other", 1}, "", 0);
+  table.forget(key);
+  EXPECT_TRUE(plain.flight->outdated());
+  EXPECT_TRUE(variant.flight->outdated());
+  EXPECT_FALSE(other.flight->outdated());
+  EXPECT_EQ(table.size(), 1U);
+  EXPECT_TRUE(table.join(key, "", 0).leads);
+}
+
+TEST(FlightTable, AFullTableLetsRequestsGoAlone) {
+  FlightTable table;
+  for (std::size_t index = 0; index < limits::flights_per_store; ++index) {
+    ASSERT_TRUE(table.join({std::to_string(index), index}, "", 0).leads);
+  }
+  EXPECT_EQ(table.join({"one more", 1}, "", 0).flight, nullptr);
+  table.forget_all();
+  EXPECT_TRUE(table.join({"one more", 1}, "", 0).leads);
+}
+
+}  // namespace
+}  // namespace ringside::cache

@@ -1,0 +1,124 @@
+#include "cache/inquiry.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ringside::cache {
+namespace {
+
+Settings settings_of(std::vector<Route> routes) {
+  Settings settings;
+  std::vector<http::RouteMatch> matches;
+  for (const Route& route : routes) matches.push_back(route.match);
+  settings.routes = std::move(routes);
+  settings.route_table = http::RouteTable::make(matches).value();
+  return settings;
+}
+
+Settings some_settings() {
+  return settings_of({{"api", {"a.test", "/api"}, {"10.0.0.1", 1}},
+                      {"all", {"a.test", "/"}, {"10.0.0.2", 2}}});
+}
+
+Result<void> inquire(const std::string& bytes, Inquiry& inquiry, const Settings& settings) {
+  http::RequestHead request;
+  const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return cache::inquire(request, settings, inquiry);
+}
+
+struct UseRow {
+  std::string request;  // to the end of its fields
+  bool may_use;
+  bool may_fill;
+};
+
+TEST(Inquiry, KnowsWhatTheStoreMayBeAskedFor) {
+  const auto settings = some_settings();
+  const std::vector<UseRow> rows{
+      {"GET / HTTP/1.1\r\nHost: a.test\r\n", true, true},
+      {"GET / HTTP/1.0\r\nHost: a.test\r\n", true, true},
+      {"HEAD / HTTP/1.1\r\nHost: a.test\r\n", true, false},
+      {"POST / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"get / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"OPTIONS / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-store\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-cache\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-None-Match: \"a\"\r\n", true, true},
+  };
+  for (const UseRow& row : rows) {
+    Inquiry inquiry;
+    ASSERT_TRUE(inquire(row.request + "\r\n", inquiry, settings)) << row.request;
+    EXPECT_EQ(inquiry.may_use_store, row.may_use) << row.request;
+    EXPECT_EQ(inquiry.may_fill_store, row.may_fill) << row.request;
+  }
+}
+
+TEST(Inquiry, BelievesOnlyASidecarAboutCountryAndKey) {
+  const auto settings = some_settings();
+  Inquiry plain;
+  ASSERT_TRUE(inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+                      "Ringside-Extra-Key: DE\r\n\r\n",
+                      plain, settings));
+  EXPECT_FALSE(plain.from_sidecar);
+  EXPECT_EQ(plain.country, "");
+  Inquiry told;
+  ASSERT_TRUE(inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+                      "Ringside-Extra-Key: DE\r\nRingside-Topology: t\r\n\r\n",
+                      told, settings));
+  EXPECT_TRUE(told.from_sidecar);
+  EXPECT_EQ(told.country, "DE");
+  CacheKey expected;
+  expected.assign("a.test", told.target, "DE");
+  EXPECT_EQ(told.key.text, expected.text);
+  EXPECT_NE(told.key.text, plain.key.text);
+}
+
+TEST(Inquiry, IsNormalisedAndFindsItsRoute) {
+  const auto settings = some_settings();
+  Inquiry inquiry;
+  ASSERT_TRUE(inquire("GET /x/../api/%7Ea?b HTTP/1.1\r\nHost: A.Test:80\r\n\r\n", inquiry, settings));
+  EXPECT_EQ(inquiry.method, "GET");
+  EXPECT_EQ(inquiry.host, "a.test");
+  EXPECT_EQ(inquiry.target.text(), "/api/~a?b");
+  EXPECT_EQ(inquiry.route->name, "api");
+  ASSERT_TRUE(inquire("GET /apis HTTP/1.1\r\nHost: a.test\r\n\r\n", inquiry, settings));
+  EXPECT_EQ(inquiry.route->name, "all");
+}
+
+TEST(Inquiry, FailsForWhatItCantPlace) {
+  const auto settings = some_settings();
+  Inquiry inquiry;
+  const auto elsewhere = inquire("GET / HTTP/1.1\r\nHost: b.test\r\n\r\n", inquiry, settings);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().kind, ErrorKind::not_found);
+  const auto broken = inquire("GET /%00 HTTP/1.1\r\nHost: a.test\r\n\r\n", inquiry, settings);
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().kind, ErrorKind::malformed);
+  EXPECT_EQ(broken.error().source, ErrorSource::client);
+}
+
+TEST(Inquiry, KeepsNothingOfTheRequestBefore) {
+  const auto settings = some_settings();
+  Inquiry inquiry;
+  ASSERT_TRUE(inquire("GET /x?y HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+                      "Ringside-Extra-Key: k\r\nRingside-Topology: t\r\nCache-Control: no-store\r\n\r\n",
+                      inquiry, settings));
+  ASSERT_TRUE(inquire("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", inquiry, settings));
+  Inquiry fresh;
+  ASSERT_TRUE(inquire("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", fresh, settings));
+  EXPECT_EQ(inquiry.key.text, fresh.key.text);
+  EXPECT_EQ(inquiry.key.hash, fresh.key.hash);
+  EXPECT_EQ(inquiry.country, "");
+  EXPECT_FALSE(inquiry.from_sidecar);
+  EXPECT_FALSE(inquiry.directives.no_store);
+  EXPECT_TRUE(inquiry.may_fill_store);
+}
+
+}  // namespace
+}  // namespace ringside::cache

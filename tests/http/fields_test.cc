@@ -1,0 +1,163 @@
+#include "http/fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ringside::http {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+
+TEST(Token, IsComparedWithoutCase) {
+  EXPECT_TRUE(same_token("Content-Length", "content-LENGTH"));
+  EXPECT_TRUE(same_token("", ""));
+  EXPECT_FALSE(same_token("a", "ab"));
+  EXPECT_FALSE(same_token("", "a"));
+}
+
+// 0x20 apart like letters and their capitals, but no letters; and bytes beyond ASCII.
+TEST(Token, OnlyLettersHaveCase) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"[", "{"},  {"@", "`"},       {"^", "~"},   {"\\", "|"},
+      {"\r", "-"}, {"\xc4", "\xe4"}, {"_", "\x7f"}};
+  for (const auto& [a, b] : cases) EXPECT_FALSE(same_token(a, b)) << a << " " << b;
+  EXPECT_TRUE(same_token("\xc4", "\xc4"));
+}
+
+TEST(Trimmed, TakesSpacesAndTabsOnly) {
+  EXPECT_EQ(trimmed(" \t a b\t "), "a b");
+  EXPECT_EQ(trimmed("\r\na\v"), "\r\na\v");
+  EXPECT_EQ(trimmed(" \t"), "");
+}
+
+Fields some_fields() {
+  Fields fields;
+  fields.add("Accept", "a");
+  fields.add("X-Empty", "");
+  fields.add("accept", "b, c");
+  fields.add("Host", "example.org");
+  fields.add("ACCEPT", "");
+  return fields;
+}
+
+TEST(Fields, AreFoundByNameInAnyCase) {
+  const Fields fields = some_fields();
+  EXPECT_EQ(fields.first("ACCEPT"), "a");
+  EXPECT_EQ(fields.first("x-empty"), "");
+  EXPECT_EQ(fields.first("Accep"), std::nullopt);
+  EXPECT_EQ(fields.count("Accept"), 3U);
+  EXPECT_EQ(fields.count("nothing"), 0U);
+  EXPECT_TRUE(fields.has("host"));
+  EXPECT_FALSE(fields.has("hos"));
+}
+
+TEST(Fields, LinesAreJoinedInOrder) {
+  const Fields fields = some_fields();
+  EXPECT_EQ(fields.combined("accept"), "a, b, c, ");
+  EXPECT_EQ(fields.combined("x-empty"), "");
+  EXPECT_EQ(fields.combined("nothing"), std::nullopt);
+}
+
+TEST(Fields, RemovingTakesEveryLineAndKeepsTheOrder) {
+  Fields fields = some_fields();
+  fields.remove("aCCept");
+  std::vector<std::string_view> names;
+  for (const Field& line : fields) names.push_back(line.name);
+  EXPECT_THAT(names, ElementsAre("X-Empty", "Host"));
+  fields.remove("nothing");
+  EXPECT_EQ(fields.size(), 2U);
+  fields.clear();
+  EXPECT_EQ(fields.size(), 0U);
+}
+
+TEST(HopByHop, FixedAndNamedFieldsEndHere) {
+  struct Case {
+    std::string_view name;
+    std::string_view connection;
+    bool ends_here;
+  };
+  const Case cases[] = {
+      {"Connection", "", true},
+      {"Keep-Alive", "", true},
+      {"proxy-connection", "", true},
+      {"TE", "", true},
+      {"Trailer", "", true},
+      {"Transfer-Encoding", "", true},
+      {"Upgrade", "", true},
+      {"Proxy-Authenticate", "", true},
+      {"Proxy-Authorization", "", true},
+      {"Proxy-Authentication-Info", "", true},
+      {"X-Mine", "", false},
+      {"X-Mine", "close", false},
+      {"X-Mine", "x-mine", true},
+      {"X-Mine", "keep-alive,\tX-MINE ,close", true},
+      {"X-Mine", "x-mine2, x-min", false},
+      {"X-Mine", ",,", false},
+      {"Via", "", false},
+      {"Tea", "", false},
+      {"Set-Cookie", "", false},
+      {"WWW-Authenticate", "", false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(is_hop_by_hop(c.name, c.connection), c.ends_here) << c.name << " / " << c.connection;
+  }
+}
+
+// RFC 9110 §7.6.1: such a Connection would strip a message of its framing or its privacy.
+TEST(HopByHop, ConnectionCanNotNameFieldsForAllRecipients) {
+  for (const auto* name : {"Host", "Content-Length", "Cache-Control", "Authorization", "Vary"}) {
+    EXPECT_FALSE(is_hop_by_hop(name, "host, content-length, cache-control, authorization, vary"));
+  }
+}
+
+TEST(InternalFields, AreKnownByTheirPrefix) {
+  EXPECT_TRUE(is_internal("Ringside-Country"));
+  EXPECT_TRUE(is_internal("rINGSIDE-topology"));
+  EXPECT_TRUE(is_internal("ringside-"));
+  EXPECT_FALSE(is_internal("ringside"));
+  EXPECT_FALSE(is_internal("Ringsides-Country"));
+  EXPECT_FALSE(is_internal("X-Ringside-Country"));
+  EXPECT_FALSE(is_internal(""));
+}
+
+TEST(Members, AreSplitAtCommasOutsideOfQuotes) {
+  struct Case {
+    std::string_view list;
+    std::vector<std::string_view> members;
+  };
+  const Case cases[] = {
+      {"", {}},
+      {" , ,\t,", {}},
+      {"a", {"a"}},
+      {"a,b", {"a", "b"}},
+      {" a , b\t,, c d ,", {"a", "b", "c d"}},
+      {R"(a="x, y", b)", {R"(a="x, y")", "b"}},
+      {R"("a\", b", c)", {R"("a\", b")", "c"}},
+      {R"("a\\", c)", {R"("a\\")", "c"}},
+      {R"(W/"1,2", "3")", {R"(W/"1,2")", R"("3")"}},
+      {R"(a, "b, c)", {"a", R"("b, c)"}},
+      {R"("a\)", {R"("a\)"}},
+      {R"(a\, b)", {R"(a\)", "b"}},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string_view> members;
+    for_each_member(c.list, [&](std::string_view member) { members.push_back(member); });
+    EXPECT_THAT(members, ElementsAreArray(c.members)) << c.list;
+  }
+}
+
+TEST(Members, AVisitCanEndTheWalk) {
+  std::vector<std::string_view> members;
+  for_each_member("a, b, c", [&](std::string_view member) {
+    members.push_back(member);
+    return member != "b";
+  });
+  EXPECT_THAT(members, ElementsAre("a", "b"));
+}
+
+}  // namespace
+}  // namespace ringside::http

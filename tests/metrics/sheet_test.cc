@@ -1,0 +1,226 @@
+#include "metrics/sheet.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ringside::metrics {
+namespace {
+
+using std::chrono::microseconds;
+
+std::uint64_t sum(const OutcomeSums& sums) {
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+std::size_t index(Outcome outcome) { return static_cast<std::size_t>(outcome); }
+
+std::size_t country(const char* code) {
+  return static_cast<std::size_t>(code[0] - 'A') * 26 + static_cast<std::size_t>(code[1] - 'A');
+}
+
+TEST(Sheet, ANameKeepsItsIndexAndTheOwnNameIsZero) {
+  Sheet sidecar(Role::sidecar, "", 1);
+  EXPECT_EQ(sidecar.shard(""), 0u);
+  EXPECT_EQ(sidecar.shard("cache-0"), 1u);
+  EXPECT_EQ(sidecar.shard("cache-1"), 2u);
+  EXPECT_EQ(sidecar.shard("cache-0"), 1u);
+
+  Sheet cache(Role::cache, "cache-3", 1);
+  EXPECT_EQ(cache.shard("cache-3"), 0u);
+}
+
+TEST(Sheet, SumsOverCores) {
+  Sheet sheet(Role::sidecar, "", 3);
+  const ShardIndex shard = sheet.shard("cache-0");
+  for (std::size_t i = 0; i < 3; ++i) {
+    CoreSheet& core = sheet.core(i);
+    core.count_request(shard, "NO", Outcome::hit, microseconds(100), 10);
+    core.count_request(0, "ZZ", Outcome::error, microseconds(7), 1);
+    core.count_origin_request(CoreSheet::OriginAnswer::status_3xx);
+    core.count_retry();
+    core.count_error(ErrorSource::peer);
+    core.connection_opened();
+    core.connection_opened();
+    core.connection_closed();
+  }
+  const Totals totals = sheet.totals();
+  ASSERT_EQ(totals.shards.size(), 2u);
+  EXPECT_EQ(totals.shards[0].name, "");
+  EXPECT_EQ(totals.shards[0].requests[index(Outcome::error)], 3u);
+  EXPECT_EQ(totals.shards[1].name, "cache-0");
+  EXPECT_EQ(totals.shards[1].requests[index(Outcome::hit)], 3u);
+  EXPECT_EQ(sum(totals.shards[1].requests), 3u);
+  EXPECT_EQ(totals.countries[country("NO")][index(Outcome::hit)], 3u);
+  EXPECT_EQ(totals.countries[country("ZZ")][index(Outcome::error)], 3u);
+  EXPECT_EQ(totals.response_bytes[index(Outcome::hit)], 30u);
+  EXPECT_EQ(totals.durations[index(Outcome::hit)].sum_us, 300u);
+  EXPECT_EQ(totals.origin_requests[1], 3u);
+  EXPECT_EQ(totals.retries, 3u);
+  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::peer)], 3u);
+  EXPECT_EQ(totals.connections, 6u);
+  EXPECT_EQ(totals.connections_open, 3u);
+  EXPECT_FALSE(totals.topology);
+  EXPECT_FALSE(totals.store);
+}
+
+TEST(Sheet, WhatIsNoCountryCountsAsUnknown) {
+  Sheet sheet(Role::sidecar, "", 1);
+  for (const std::string_view code : {"ZZ", "", "n", "no", "NOR", "N1", "\xff\xff"}) {
+    sheet.core(0).count_request(0, code, Outcome::hit, microseconds(1), 0);
+  }
+  EXPECT_EQ(sheet.totals().countries[country("ZZ")][index(Outcome::hit)], 7u);
+}
+
+TEST(Sheet, DurationsFallIntoTheBucketWhoseBoundTheyDoNotExceed) {
+  struct Case {
+    std::int64_t duration_us;
+    std::size_t bucket;
+  };
+  constexpr std::size_t unbounded = duration_bounds_us.size();
+  for (const auto& [duration_us, bucket] : std::vector<Case>{{-5, 0},
+                                                             {0, 0},
+                                                             {50, 0},
+                                                             {51, 1},
+                                                             {100, 1},
+                                                             {101, 2},
+                                                             {10'000'000, 16},
+                                                             {10'000'001, unbounded},
+                                                             {1LL << 40, unbounded}}) {
+    SCOPED_TRACE(duration_us);
+    Sheet sheet(Role::cache, "cache-0", 1);
+    sheet.core(0).count_request(0, "NO", Outcome::miss, microseconds(duration_us), 0);
+    const auto durations = sheet.totals().durations[index(Outcome::miss)];
+    EXPECT_EQ(durations.buckets[bucket], 1u);
+    EXPECT_EQ(durations.sum_us, static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration_us)));
+  }
+}
+
+TEST(Sheet, NamesBeyondTheLimitAreCountedTogether) {
+  Sheet sheet(Role::sidecar, "", 2);
+  ShardIndex last = 0;
+  for (std::size_t i = 1; i < shard_names; ++i) last = sheet.shard("cache-" + std::to_string(i));
+  EXPECT_EQ(last, shard_names - 1);
+  const ShardIndex other = sheet.shard("one-more");
+  EXPECT_EQ(other, shard_names);
+  EXPECT_EQ(sheet.shard("and-another"), other);
+  EXPECT_EQ(sheet.shard("cache-7"), 7u);
+
+  sheet.core(0).count_request(last, "NO", Outcome::hit, microseconds(1), 0);
+  sheet.core(1).count_request(other, "NO", Outcome::miss, microseconds(1), 0);
+  const Totals totals = sheet.totals();
+  ASSERT_EQ(totals.shards.size(), shard_names + 1);
+  EXPECT_EQ(totals.shards[last].requests[index(Outcome::hit)], 1u);
+  EXPECT_EQ(totals.shards[other].name, "other");
+  EXPECT_EQ(totals.shards[other].requests[index(Outcome::miss)], 1u);
+}
+
+TEST(Sheet, AReplicaCalledOtherSharesTheSeriesOfThatName) {
+  Sheet sheet(Role::sidecar, "", 1);
+  EXPECT_EQ(sheet.shard("other"), shard_names);
+  sheet.core(0).count_request(sheet.shard("other"), "NO", Outcome::hit, microseconds(1), 0);
+  EXPECT_EQ(sheet.totals().shards.back().requests[index(Outcome::hit)], 1u);
+}
+
+TEST(Sheet, KeepsTheLastTopologyAndStore) {
+  Sheet sheet(Role::cache, "cache-0", 1);
+  sheet.set_topology(1, 10, "aa");
+  sheet.set_topology(2, 11, "bb");
+  sheet.set_store({.entries = 1, .used_bytes = 2, .limit_bytes = 3, .evictions = 4, .flights = 5});
+  const Totals totals = sheet.totals();
+  EXPECT_EQ(totals.topology->version, 2u);
+  EXPECT_EQ(totals.topology->replicas, 11u);
+  EXPECT_EQ(totals.topology->id, "bb");
+  EXPECT_EQ(totals.store->evictions, 4u);
+}
+
+TEST(OriginAnswer, IsTheClassOfTheStatus) {
+  struct Case {
+    int status;
+    OriginAnswer answer;
+  };
+  for (const auto& [status, answer] : std::vector<Case>{{200, OriginAnswer::status_2xx},
+                                                        {206, OriginAnswer::status_2xx},
+                                                        {304, OriginAnswer::status_3xx},
+                                                        {404, OriginAnswer::status_4xx},
+                                                        {499, OriginAnswer::status_4xx},
+                                                        {500, OriginAnswer::status_5xx},
+                                                        {599, OriginAnswer::status_5xx}}) {
+    EXPECT_EQ(origin_answer(status), answer) << status;
+  }
+}
+
+TEST(SheetDeathTest, BrokenInvariantsCrash) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Sheet sheet(Role::sidecar, "", 1);
+  EXPECT_DEATH(sheet.core(1).count_retry(), "broken invariant");
+  EXPECT_DEATH(sheet.core(0).connection_closed(), "broken invariant");
+  EXPECT_DEATH(sheet.core(0).count_request(64, "NO", Outcome::hit, microseconds(1), 0),
+               "broken invariant");
+}
+
+// The race of sheet.h: a control thread adds names and hands their indices over, cores count under
+// each as soon as they see it, and a scraper reads all the while. Nothing may be lost, no figure
+// may go back, and ThreadSanitizer may have nothing to say.
+TEST(Sheet, CoresCountWhileShardsAreAddedAndTotalsRead) {
+  constexpr std::size_t core_count = 3;
+  constexpr ShardIndex added = 200;  // crosses three blocks
+  constexpr std::uint64_t repeats = 50;
+  Sheet sheet(Role::sidecar, "", core_count);
+  std::atomic<ShardIndex> handed_over{0};
+  std::atomic<std::size_t> cores_done{0};
+
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < core_count; ++i) {
+    threads.emplace_back([&, i] {
+      CoreSheet& core = sheet.core(i);
+      for (ShardIndex next = 1; next <= added;) {
+        if (next > handed_over.load(std::memory_order_acquire)) {
+          std::this_thread::yield();
+          continue;
+        }
+        for (std::uint64_t k = 0; k < repeats; ++k) {
+          core.connection_opened();
+          core.count_request(next, "NO", Outcome::hit, microseconds(k), k);
+          core.connection_closed();
+        }
+        ++next;
+      }
+      cores_done.fetch_add(1);
+    });
+  }
+  threads.emplace_back([&] {
+    for (ShardIndex i = 1; i <= added; ++i) {
+      const ShardIndex given = sheet.shard("cache-" + std::to_string(i));
+      sheet.set_topology(i, i, "id");
+      handed_over.store(given, std::memory_order_release);
+    }
+  });
+
+  std::uint64_t before = 0;
+  while (cores_done.load() < core_count) {
+    const Totals totals = sheet.totals();
+    std::uint64_t now = 0;
+    for (const auto& shard : totals.shards) now += sum(shard.requests);
+    EXPECT_GE(now, before);
+    EXPECT_LE(totals.connections_open, core_count);
+    before = now;
+  }
+  for (auto& thread : threads) thread.join();
+
+  const Totals totals = sheet.totals();
+  ASSERT_EQ(totals.shards.size(), added + 1);
+  for (ShardIndex i = 1; i <= added; ++i) {
+    EXPECT_EQ(totals.shards[i].requests[index(Outcome::hit)], core_count * repeats);
+  }
+  EXPECT_EQ(totals.countries[country("NO")][index(Outcome::hit)], core_count * repeats * added);
+  EXPECT_EQ(totals.connections, core_count * repeats * added);
+  EXPECT_EQ(totals.connections_open, 0u);
+}
+
+}  // namespace
+}  // namespace ringside::metrics

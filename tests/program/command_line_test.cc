@@ -1,0 +1,112 @@
+#include "program/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Verb = CommandLine::Verb;
+
+Result<CommandLine> parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "ringside");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+std::map<std::string, std::string> flags_of(const CommandLine& line) {
+  std::map<std::string, std::string> out;
+  for (const auto& [option, text] : line.invocation.flags) out.emplace(option->name, text);
+  return out;
+}
+
+TEST(CommandLine, FlagsOfConfiguredCommands) {
+  const auto line = parse({"sidecar", "--config", "f.yaml", "--listen=h:1", "--replicas",
+                           "a=h:1;weight=2,b=h:2", "--geo-optional", "--validate"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->verb, Verb::sidecar);
+  EXPECT_EQ(line->invocation.command, Command::sidecar);
+  EXPECT_EQ(line->invocation.config_file, "f.yaml");
+  EXPECT_TRUE(line->invocation.validate);
+  const auto flags = flags_of(*line);
+  EXPECT_EQ(flags.size(), 3U);
+  EXPECT_EQ(flags.at("listen"), "h:1");
+  EXPECT_EQ(flags.at("replicas"), "a=h:1;weight=2,b=h:2");
+  EXPECT_EQ(flags.at("geo-optional"), "true");
+}
+
+TEST(CommandLine, ASwitchCanBeTakenBack) {
+  const auto line = parse({"up", "--geo-optional=false"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(flags_of(*line).at("geo-optional"), "false");
+}
+
+TEST(CommandLine, Others) {
+  const auto scale = parse({"scale", "11", "--admin", "h:9"});
+  ASSERT_TRUE(scale) << scale.error().message;
+  EXPECT_EQ(scale->scale.replicas, 11U);
+  EXPECT_EQ(scale->scale.admin.text(), "h:9");
+
+  const auto shard = parse({"shard", "--ip", "::1", "--header", "A: b", "--header", "C:d", "/x",
+                            "http://h/y", "--json", "--shard-key", "path"});
+  ASSERT_TRUE(shard) << shard.error().message;
+  EXPECT_EQ(shard->shard.client.text(), "::1");
+  EXPECT_EQ(shard->shard.headers.size(), 2U);
+  EXPECT_EQ(shard->shard.headers[1], (std::pair<std::string, std::string>("C", "d")));
+  EXPECT_EQ(shard->shard.urls, (std::vector<std::string>{"/x", "http://h/y"}));
+  EXPECT_TRUE(shard->shard.json);
+
+  const auto replay = parse({"replay", "-", "--to", "h:1", "--admin", "h:2", "--scale", "11",
+                             "--concurrency", "4", "--forwarded"});
+  ASSERT_TRUE(replay) << replay.error().message;
+  EXPECT_EQ(replay->replay.log, "-");
+  EXPECT_EQ(replay->replay.to.text(), "h:1");
+  EXPECT_EQ(replay->replay.scale->replicas, 11U);
+  EXPECT_EQ(replay->replay.concurrency, 4U);
+  EXPECT_EQ(replay->replay.client_field, replay::ClientField::forwarded);
+
+  EXPECT_EQ(parse({"version"})->verb, Verb::version);
+  EXPECT_EQ(parse({"--version"})->verb, Verb::version);
+  EXPECT_THAT(parse({"--help"})->help, HasSubstr("sidecar"));
+  EXPECT_THAT(parse({"up", "--help"})->help, HasSubstr("--replicas"));
+  EXPECT_THAT(parse({"cache", "--help"})->help, HasSubstr("--peers"));
+}
+
+TEST(CommandLine, WrongUseIsOneLineThatNamesTheCommand) {
+  struct Case {
+    std::vector<const char*> words;
+    std::string start;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {{}, "ringside: ", "no command"},
+      {{"upp"}, "ringside: ", "\"upp\" is no command"},
+      {{"up", "--kubernetes", "x"}, "ringside up: ", "--kubernetes"},
+      {{"up", "extra"}, "ringside up: ", "extra"},
+      {{"cache", "--replicas", "3"}, "ringside cache: ", "--replicas"},
+      {{"up", "--replicas", "1", "--replicas", "2"}, "ringside up: ", "--replicas"},
+      {{"up", "--listen"}, "ringside up: ", "--listen"},
+      {{"up", "--geo-optional=maybe"}, "ringside up: ", "geo-optional"},
+      {{"scale"}, "ringside scale: ", "N"},
+      {{"scale", "0"}, "ringside scale: N: ", "from 1 to"},
+      {{"scale", "-1"}, "ringside scale: ", ""},
+      {{"scale", "3", "--admin", "x"}, "ringside scale: --admin: ", "x"},
+      {{"shard"}, "ringside shard: ", "URL"},
+      {{"shard", "--ip", "x", "/"}, "ringside shard: --ip: ", "x"},
+      {{"shard", "--header", "x", "/"}, "ringside shard: --header: ", "Name: value"},
+      {{"replay"}, "ringside replay: ", "--to"},
+      {{"replay", "--to", "h:1", "--scale", "3"}, "ringside replay: --scale: ", "--admin"},
+      {{"replay", "--to", "h:1", "--concurrency", "0"}, "ringside replay: ", "concurrency"},
+  };
+  for (const Case& one : cases) {
+    const auto line = parse(one.words);
+    ASSERT_FALSE(line) << one.start << one.message;
+    EXPECT_THAT(line.error().message, StartsWith(one.start));
+    EXPECT_THAT(line.error().message, HasSubstr(one.message));
+    EXPECT_EQ(line.error().message.find('\n'), std::string::npos) << line.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::program

@@ -1,0 +1,242 @@
+#include "program/configuration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "program/configuration_file.h"
+#include "program/configuration_json.h"
+#include "program/invocation.h"
+#include "program/options.h"
+#include "program/settings.h"
+
+namespace ringside::program {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string example = RINGSIDE_SOURCE_DIR "/docs/ringside.example.yaml";
+
+Result<Configuration> read(const std::string& text, Command command = Command::sidecar) {
+  Configuration configuration = defaults(command);
+  if (auto overlaid = overlay_yaml(configuration, text, "f"); !overlaid) return overlaid.error();
+  return configuration;
+}
+
+TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
+  Configuration configuration = defaults(Command::sidecar);
+  ASSERT_TRUE(overlay_file(configuration, example));
+  for (const Option& option : all_options()) {
+    EXPECT_TRUE(configuration.given(option.name)) << option.key();
+  }
+  EXPECT_EQ(configuration.routes.size(), 3U);
+  EXPECT_EQ(configuration.replicas.size(), 3U);
+  EXPECT_EQ(configuration.replicas[1].member.weight, 2U);
+  EXPECT_EQ(configuration.replicas, configuration.peers);
+  for (const Command command : {Command::sidecar, Command::cache}) {
+    const auto checked = check(command, configuration);
+    EXPECT_TRUE(checked) << checked.error().message;
+  }
+}
+
+TEST(Configuration, FlagsWin) {
+  Invocation invocation{Command::sidecar, example, {}, false};
+  invocation.flags.emplace_back(find_option("listen"), "127.0.0.1:1");
+  invocation.flags.emplace_back(find_option("replicas"), "a=h:1");
+  const auto loaded = load(invocation);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->listen->text(), "127.0.0.1:1");
+  EXPECT_EQ(loaded->place("listen"), "--listen");
+  ASSERT_EQ(loaded->replicas.size(), 1U);
+  EXPECT_EQ(loaded->country_header, "X-Country");
+  EXPECT_THAT(unused_keys(Command::sidecar, *loaded), ElementsAre("name", "peers", "memory"));
+}
+
+TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
+  struct Case {
+    std::string text;
+    std::string place;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {"lisen: h:1", "f:1: ", "did you mean listen?"},
+      {"scheme: ring\ndrain-deadline: 1s", "f:2: ", "did you mean drain_deadline?"},
+      {"quite_another: 1", "f:1: ", "it may be routes, listen"},
+      {"listen: nowhere", "f:1: listen: ", "nowhere"},
+      {"listen: [a]", "f:1: ", "listen is a list; write a single value"},
+      {"trust: {a: b}", "f:1: ", "trust is a map; write a single value or a list"},
+      {"trust:\n - ::1\n - 10.0.0.1/8", "f:3: trust: ", "10.0.0.1/8"},
+      {"trust:\n - [a]", "f:2: trust: ", "an item is a list"},
+      {"memory: 1MB", "f:1: memory: ", "256MiB"},
+      {"memory: 1KiB", "f:1: memory: ", "at least 1MiB"},
+      {"connect_timeout: 10", "f:1: connect_timeout: ", "has no unit"},
+      {"geo_optional: yes", "f:1: geo_optional: ", "true or false"},
+      {"threads: 0", "f:1: threads: ", "from 1 to"},
+      {"scheme: rung", "f:1: scheme: ", "rung"},
+      {"shard_key: [country, way]", "f:1: shard_key: ", "way"},
+      {"shard_key: []", "f:1: shard_key: ", "empty"},
+      {"origin: https://h", "f:1: origin: ", "TLS"},
+      {"without_replica: maybe", "f:1: without_replica: ", "refuse or origin"},
+      {"replicas: many", "f:1: replicas: ", "no whole number"},
+      {"replicas:\n - name: a\n   address: h:1\n   wight: 2", "f:4: ", "did you mean weight?"},
+      {"replicas:\n - name: a", "f:2: ", "a has no address"},
+      {"replicas:\n - address: h:1", "f:2: ", "without a name"},
+      {"replicas:\n - name: a\n   address: h:1\n   weight: 0", "f:4: weight: ", "from 1 to"},
+      {"replicas:\n - a=h:1\n - b", "f:3: replicas: ", "has no address"},
+      {"replicas:\n - name: [a]", "f:2: ", "name is a list"},
+      {"routes: 1", "f:1: ", "write a list of routes"},
+      {"routes:\n - x", "f:2: ", "a route is a single value"},
+      {"routes:\n - host: h", "f:2: ", "a route without a name"},
+      {"routes:\n - name: a\n   hots: h", "f:3: ", "did you mean host?"},
+      {"routes:\n - name: a\n   host: 'h h'", "f:3: host: ", "is no host"},
+      {"routes:\n - name: a\n   host: a.*.b", "f:3: host: ", "is no host"},
+      {"routes:\n - name: a\n   path: x", "f:3: path: ", "starts with /"},
+      {"routes:\n - name: a\n   path: /x?y", "f:3: path: ", "starts with /"},
+      {"routes:\n - name: a\n   origin: h", "f:3: origin: ", "write http://"},
+      {"routes:\n - name: a\n   shard_key: way", "f:3: shard_key: ", "way"},
+  };
+  for (const Case& one : cases) {
+    const auto loaded = read(one.text);
+    ASSERT_FALSE(loaded) << one.text;
+    EXPECT_THAT(loaded.error().message, StartsWith(one.place)) << one.text;
+    EXPECT_THAT(loaded.error().message, HasSubstr(one.message)) << one.text;
+    EXPECT_EQ(loaded.error().kind, ErrorKind::invalid_input);
+  }
+}
+
+TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
+  struct Case {
+    Command command;
+    std::string text;
+    std::string message;  // how it starts; empty: valid
+  };
+  const std::string cache = "name: a\nlisten: h:1\norigin: http://o\n";
+  const std::string sidecar = "listen: h:1\nreplicas: a=h:1\n";
+  const std::vector<Case> cases{
+      {Command::up, "", ""},
+      {Command::up, "replicas: 3", ""},
+      {Command::up, "replicas: a=h:1", "f:1: replicas: is a list of addresses"},
+      {Command::sidecar, sidecar, ""},
+      {Command::sidecar, "replicas: a=h:1", "--listen: is missing"},
+      {Command::sidecar, "listen: h:1", "--replicas: no replica is given"},
+      {Command::sidecar, "listen: h:1\nreplicas: 3", "f:2: replicas: is a number"},
+      {Command::sidecar, sidecar + "without_replica: origin", "--origin: is missing"},
+      {Command::sidecar, "listen: h:1\nwithout_replica: origin\norigin: http://o", ""},
+      {Command::sidecar, "listen: h:1\nreplicas: a=h:1,a=h:2", "f:2: replicas: "},
+      {Command::sidecar, "listen: h:1\nreplicas: a=h:1,b=h:1", "f:2: replicas: a and b are both"},
+      {Command::sidecar, sidecar + "routes:\n - name: x\n - name: x", "f:5: another route"},
+      {Command::sidecar, sidecar + "routes:\n - name: x\n - name: y",
+       "f:3: routes: routes 1 and 2"},
+      {Command::cache, cache, ""},
+      {Command::cache, "listen: h:1\norigin: http://o", "--name: is missing"},
+      {Command::cache, "name: a\norigin: http://o", "--listen: is missing"},
+      {Command::cache, "name: a\nlisten: h:1", "--origin: is missing"},
+      {Command::cache, cache + "peers: b=h:2", "f:4: peers: a is not among them"},
+      {Command::cache, cache + "peers: b=h:2,a=h:1", ""},
+      {Command::cache, "name: a\nlisten: h:1\nroutes:\n - name: x", "f:4: route x has no origin"},
+      {Command::shard, "", ""},
+  };
+  for (const Case& one : cases) {
+    const auto loaded = read(one.text, one.command);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto checked = check(one.command, *loaded);
+    ASSERT_EQ(checked.has_value(), one.message.empty()) << one.text;
+    if (!checked) EXPECT_THAT(checked.error().message, StartsWith(one.message)) << one.text;
+  }
+}
+
+TEST(Configuration, RoutesAreNormalisedAndFilledIn) {
+  const auto loaded = read(
+      "origin: http://o:1\nshard_key: path\n"
+      "routes:\n - name: a\n   host: '*.Example.COM'\n   path: /x/../%7ey\n"
+      " - name: b\n   origin: http://p:2\n   shard_key: [ip, path]\n");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto routes = effective_routes(*loaded);
+  EXPECT_EQ(routes[0].match.host, "*.example.com");
+  EXPECT_EQ(routes[0].match.path_prefix, "/~y");
+  EXPECT_EQ(routes[0].origin->text(), "o:1");
+  EXPECT_EQ(routes[0].shard_key->text(), "path");
+  EXPECT_EQ(routes[1].origin->text(), "p:2");
+  EXPECT_EQ(routes[1].shard_key->text(), "ip,path");
+  EXPECT_FALSE(uses_country(*loaded));
+  EXPECT_TRUE(uses_country(defaults(Command::up)));
+}
+
+TEST(Configuration, AnEmptyListTakesADefaultAway) {
+  EXPECT_FALSE(defaults(Command::up).trust.empty());
+  EXPECT_TRUE(read("trust: []", Command::up)->trust.empty());
+}
+
+TEST(Configuration, FilesThatCantBeRead) {
+  Configuration configuration;
+  EXPECT_THAT(overlay_file(configuration, "/nowhere/x.yaml").error().message,
+              StartsWith("/nowhere/x.yaml: No such file"));
+  EXPECT_THAT(overlay_file(configuration, "/").error().message, HasSubstr("Is a directory"));
+  EXPECT_THAT(overlay_file(configuration, "/dev/zero").error().message, HasSubstr("larger than"));
+}
+
+TEST(Configuration, WhatCantChangeInARunningProcessIsKeptAndNamed) {
+  const auto running = *read("listen: a:1\nthreads: 1\ntrust: ::1");
+  auto next = *read("listen: a:2\nthreads: 2\nmemory: 1GiB\ntrust: ::2");
+  EXPECT_THAT(keep_fixed(running, next), ElementsAre("listen", "memory", "threads"));
+  EXPECT_EQ(next.listen->text(), "a:1");
+  EXPECT_EQ(next.trust[0].text(), "::2");
+  EXPECT_TRUE(keep_fixed(running, next).empty());
+}
+
+// What GET /config says can be put back into a file and means the same.
+TEST(Configuration, TheJsonIsAFileOfTheSameConfiguration) {
+  Configuration configuration = defaults(Command::sidecar);
+  ASSERT_TRUE(overlay_file(configuration, example));
+  for (const Command command : {Command::up, Command::sidecar, Command::cache}) {
+    if (command == Command::up) configuration.replica_count = 4;
+    const std::string page = to_json(command, configuration);
+    Configuration again = defaults(command);
+    const auto overlaid = overlay_yaml(again, page, "config.json");
+    ASSERT_TRUE(overlaid) << overlaid.error().message << page;
+    EXPECT_EQ(to_json(command, again), page);
+    configuration.replica_count.reset();
+  }
+}
+
+TEST(Settings, CarryTheConfiguration) {
+  const auto loaded = read(
+      "listen: h:1\nreplicas: cache-10=h:2,cache-2=h:3;weight=2\ntrust: 10.0.0.0/8\n"
+      "purge_from: ::1\ncountry_header: Land\norigin: http://o\nwithout_replica: origin\n"
+      "connect_timeout: 2s\nfirst_byte_timeout: 3s\nrequest_deadline: 4s\n"
+      "routes:\n - name: a\n   path: /a\n - name: b\n   path: /a/b\n   shard_key: path\n");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto membership = make_membership(loaded->replicas, loaded->scheme, 7);
+  ASSERT_TRUE(membership);
+  const auto settings = *make_sidecar_settings(*loaded, *membership, nullptr);
+  EXPECT_EQ(settings->routes.size(), 2U);
+  EXPECT_EQ(settings->route_table.find("x", "/a/b/c"), 1U);
+  EXPECT_EQ(settings->routes[1].key.text(), "path");
+  EXPECT_EQ(settings->routes[1].origin->text(), "o:80");
+  EXPECT_EQ(settings->topology->version(), 7U);
+  EXPECT_EQ(settings->topology_id, settings->topology->id().hex());
+  // In the topology's order, not the file's.
+  EXPECT_EQ(settings->topology->members()[0].name, "cache-2");
+  EXPECT_EQ(settings->addresses[0].text(), "h:3");
+  EXPECT_EQ(settings->trusted.size(), 1U);
+  EXPECT_EQ(settings->purge_from.size(), 1U);
+  EXPECT_EQ(settings->country_header, "Land");
+  EXPECT_EQ(settings->without_replica, sidecar::WithoutReplica::ask_origin);
+  EXPECT_EQ(settings->connect_timeout, Seconds(2));
+  EXPECT_EQ(settings->first_byte_timeout, Seconds(3));
+  EXPECT_EQ(settings->request_deadline, Seconds(4));
+
+  const auto cache = *make_cache_settings(*loaded, *membership);
+  EXPECT_EQ(cache->routes[0].origin.text(), "o:80");
+  EXPECT_EQ(cache->country_header, "Land");
+  EXPECT_EQ(cache->request_deadline, Seconds(4));
+  EXPECT_FALSE(make_cache_settings(Configuration{}, *membership));
+}
+
+}  // namespace
+}  // namespace ringside::program

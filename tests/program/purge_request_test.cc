@@ -1,0 +1,30 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program/process.h"
+
+namespace ringside::program {
+namespace {
+
+TEST(PurgeRequest, NormalisesAsRequestsAre) {
+  const auto target = parse_purge_request(R"({"url": "http://Host.test:80/a/../b%7e?q=%2f"})");
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_FALSE(target->everything);
+  EXPECT_EQ(target->host, "host.test");
+  EXPECT_EQ(target->path_and_query, "/b~?q=%2F");
+  EXPECT_TRUE(parse_purge_request(R"({"all": true})")->everything);
+}
+
+// Nothing but a plain wish may empty a store.
+TEST(PurgeRequest, RefusesEverythingElse) {
+  for (const char* const body :
+       {"", "{}", "[]", "true", R"({"all": false})", R"({"all": "true"})", R"({"all": 1})",
+        R"({"all": true, "url": "http://h/"})", R"({"url": 1})", R"({"url": ""})",
+        R"({"url": "/only/a/path"})", R"({"url": "http:///x"})", R"({"uri": "http://h/"})",
+        R"({"url": "http://h/a", "url": "http://h/b"})"}) {
+    EXPECT_FALSE(parse_purge_request(body)) << body;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::program

@@ -1,0 +1,76 @@
+#include "program/scale.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program/tier.h"
+#include "program/values.h"
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+
+std::shared_ptr<const shard::Topology> topology_of(std::size_t replicas, std::uint64_t version,
+                                                   const char* scheme = "ring") {
+  std::vector<shard::Member> members;
+  for (std::size_t i = 0; i < replicas; ++i)
+    members.push_back({"cache-" + std::to_string(i), 1, ""});
+  return *shard::Topology::make(members, scheme, version);
+}
+
+TEST(Scale, GrowingMovesBucketsOnlyToTheNewReplica) {
+  const auto before = topology_of(10, 1);
+  const auto after = topology_of(11, 2);
+  const ScaleReport report = compare(*before, *after);
+  ASSERT_TRUE(report.moved_buckets);
+  EXPECT_GT(*report.moved_buckets, 0U);
+  std::size_t lost = 0;
+  for (const auto& move : report.moves) {
+    lost += move.lost_buckets;
+    EXPECT_EQ(move.gained_buckets, move.member == "cache-10" ? *report.moved_buckets : 0U);
+  }
+  EXPECT_EQ(lost, *report.moved_buckets);
+}
+
+TEST(Scale, SummaryIsForPeople) {
+  const auto after = topology_of(11, 2);
+  const ScaleReport report = compare(*topology_of(10, 1), *after);
+  Tier::State state{{after, {}}, {{"sidecar", after->id().hex()}}, {}};
+  const auto summary = scale_summary(to_json(state, report));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_THAT(*summary, HasSubstr("replicas   10 -> 11\n"));
+  EXPECT_THAT(*summary, HasSubstr("version 1 -> 2, id " + after->id().hex()));
+  EXPECT_THAT(*summary, HasSubstr("of 16,384 have another owner ("));
+  EXPECT_THAT(*summary, HasSubstr("cache-10"));
+}
+
+TEST(Scale, SchemesThatMoveSingleKeysHaveNoBucketsToTell) {
+  const auto after = topology_of(3, 2, "jedis-ring");
+  const ScaleReport report = compare(*topology_of(2, 1, "jedis-ring"), *after);
+  EXPECT_FALSE(report.moved_buckets);
+  const auto summary = scale_summary(to_json(Tier::State{{after, {}}, {}, {}}, report));
+  ASSERT_TRUE(summary);
+  EXPECT_THAT(*summary, HasSubstr("not told by this scheme"));
+}
+
+TEST(Scale, AwaitsEveryComponentAndThoseThatLeave) {
+  const auto topology = topology_of(2, 2);
+  const std::string id = topology->id().hex();
+  Tier::State state{{topology, {}}, {{"sidecar", "other"}, {"cache-0", id}}, {"cache-2"}};
+  EXPECT_THAT(*scale_awaits(to_json(state)), HasSubstr("the topology of sidecar"));
+  state.ids[0].second = id;
+  EXPECT_THAT(*scale_awaits(to_json(state)), HasSubstr("cache-2"));
+  state.retiring.clear();
+  EXPECT_EQ(*scale_awaits(to_json(state)), "");
+}
+
+TEST(Scale, AnswersOfSomebodyElseAreErrors) {
+  for (const char* const answer : {"", "[]", "{}", "{\"change\": 1}", "{\"components\": [1]}"}) {
+    EXPECT_FALSE(scale_summary(answer)) << answer;
+    EXPECT_FALSE(scale_awaits(answer)) << answer;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::program

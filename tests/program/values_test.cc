@@ -1,0 +1,139 @@
+#include "program/values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Values, Durations) {
+  struct Case {
+    std::string text;
+    std::int64_t expected_ms;  // -1: refused
+  };
+  const std::vector<Case> cases{
+      {"250ms", 250},        {"10s", 10'000}, {"1m", 60'000}, {"2h", 7'200'000},
+      {"24h", 86'400'000},   {"1", -1},       {"s", -1},      {"", -1},
+      {"-1s", -1},           {"1.5s", -1},    {"1 s", -1},    {"0s", -1},
+      {"25h", -1},           {"10sec", -1},   {"1S", -1},     {"99999999999999999999s", -1},
+      {"5000000000000h", -1}};
+  for (const Case& one : cases) {
+    const auto parsed = parse_duration(one.text);
+    EXPECT_EQ(parsed ? parsed->count() : -1, one.expected_ms) << one.text;
+    if (!parsed) EXPECT_THAT(parsed.error().message, HasSubstr("such as 250ms")) << one.text;
+  }
+  EXPECT_EQ(duration_text(Milliseconds(90'000)), "90s");
+  EXPECT_EQ(duration_text(Milliseconds(60'000)), "1m");
+  EXPECT_EQ(duration_text(Milliseconds(1)), "1ms");
+}
+
+TEST(Values, Sizes) {
+  struct Case {
+    std::string text;
+    std::int64_t expected_bytes;  // -1: refused
+  };
+  const std::vector<Case> cases{{"256MiB", 256 << 20},
+                                {"1GiB", 1 << 30},
+                                {"512KiB", 512 << 10},
+                                {"1048576", 1 << 20},
+                                {"1MB", -1},
+                                {"1mib", -1},
+                                {"", -1},
+                                {"MiB", -1},
+                                {"1.5GiB", -1},
+                                {"99999999GiB", -1}};
+  for (const Case& one : cases) {
+    const auto parsed = parse_size(one.text);
+    EXPECT_EQ(parsed ? static_cast<std::int64_t>(*parsed) : -1, one.expected_bytes) << one.text;
+  }
+  EXPECT_EQ(size_text(256 << 20), "256MiB");
+  EXPECT_EQ(size_text(1000), "1000");
+}
+
+TEST(Values, Origins) {
+  struct Case {
+    std::string url;
+    std::string expected;  // the endpoint, or a part of the message
+    bool ok;
+  };
+  const std::vector<Case> cases{
+      {"http://origin.example", "origin.example:80", true},
+      {"http://origin.example/", "origin.example:80", true},
+      {"HTTP://origin.example:8000", "origin.example:8000", true},
+      {"http://[::1]:81", "[::1]:81", true},
+      {"http://127.0.0.1:81/", "127.0.0.1:81", true},
+      {"https://origin.example", "TLS", false},
+      {"HTTPS://origin.example", "TLS", false},
+      {"origin.example:80", "write http://HOST", false},
+      {"ftp://origin.example", "write http://HOST", false},
+      {"http://origin.example/path", "path or query", false},
+      {"http://origin.example?q", "path or query", false},
+      {"http://user@origin.example", "write http://HOST", false},
+      {"http://origin.example:99999", "write http://HOST", false},
+      {"http://", "write http://HOST", false},
+      {"", "write http://HOST", false},
+  };
+  for (const Case& one : cases) {
+    const auto parsed = parse_origin(one.url);
+    ASSERT_EQ(parsed.has_value(), one.ok) << one.url;
+    EXPECT_THAT(parsed ? parsed->text() : parsed.error().message, HasSubstr(one.expected))
+        << one.url;
+  }
+}
+
+TEST(Values, Members) {
+  const auto parsed =
+      parse_members("cache-0=10.0.0.1:8080, cache-1=cache-1.cache:80;weight=2;zone=a,c=[::1]:1");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  ASSERT_EQ(parsed->size(), 3U);
+  EXPECT_EQ((*parsed)[1].member.name, "cache-1");
+  EXPECT_EQ((*parsed)[1].member.weight, 2U);
+  EXPECT_EQ((*parsed)[1].member.zone, "a");
+  EXPECT_EQ((*parsed)[1].address.text(), "cache-1.cache:80");
+  EXPECT_EQ(members_text(*parsed),
+            "cache-0=10.0.0.1:8080,cache-1=cache-1.cache:80;weight=2;zone=a,c=[::1]:1");
+  EXPECT_EQ(*parse_members(members_text(*parsed)), *parsed);
+}
+
+TEST(Values, WrongMembersNameWhatIsWrong) {
+  struct Case {
+    std::string text;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {"cache-0", "has no address"},
+      {"=h:1", "name"},
+      {"a=h", "a: "},
+      {"a=h:1;weight=0", "weight"},
+      {"a=h:1;weight=x", "weight"},
+      {"a=h:1;wieght=2", ";weight=N or ;zone=NAME"},
+      {"a=h:1;", ";weight=N or ;zone=NAME"},
+      {"a=h:1,", "has no address"},
+      {"a b=h:1", "name"},
+  };
+  for (const Case& one : cases) {
+    const auto parsed = parse_members(one.text);
+    ASSERT_FALSE(parsed) << one.text;
+    EXPECT_THAT(parsed.error().message, HasSubstr(one.message)) << one.text;
+  }
+}
+
+TEST(Values, FieldNamesThatMeanSomethingElseAreRefused) {
+  for (const char* const taken : {"Host", "connection", "Content-Length", "Ringside-Topology",
+                                  "Transfer-Encoding", "Via", "x y", ""}) {
+    EXPECT_FALSE(parse_field_name(taken)) << taken;
+  }
+  EXPECT_EQ(*parse_field_name("X-Country"), "X-Country");
+}
+
+TEST(Values, ListsOfNetworks) {
+  EXPECT_EQ(parse_networks("10.0.0.0/8, ::1")->size(), 2U);
+  EXPECT_TRUE(parse_networks("")->empty());
+  EXPECT_FALSE(parse_networks("10.0.0.0/8,"));
+  EXPECT_FALSE(parse_networks("10.0.0.1/8"));
+}
+
+}  // namespace
+}  // namespace ringside::program

@@ -1,0 +1,75 @@
+#include "replay/reply.h"
+
+#include <gtest/gtest.h>
+
+#include "replay/structured_list.h"
+
+namespace ringside::replay {
+namespace {
+
+using metrics::Outcome;
+
+struct Row {
+  const char* field;
+  const char* cache;
+  Outcome outcome;
+};
+
+TEST(ParseServedBy, TheFirstMemberIsTheReplica) {
+  const Row table[] = {
+      {"cache-3; hit; ttl=3595, ringside; fwd=bypass", "cache-3", Outcome::hit},
+      {"cache-3;hit", "cache-3", Outcome::hit},
+      {"cache-3; hit; ttl=-5", "cache-3", Outcome::stale},
+      {"cache-3; hit=?0; fwd=miss", "cache-3", Outcome::miss},
+      {"cache-3; fwd=uri-miss; fwd-status=200; stored, ringside; fwd=bypass", "cache-3",
+       Outcome::miss},
+      {"cache-3; fwd=uri-miss; collapsed; stored", "cache-3", Outcome::collapsed},
+      {"cache-3; fwd=stale; fwd-status=304", "cache-3", Outcome::revalidated},
+      {"cache-3; fwd=stale; fwd-status=200; stored", "cache-3", Outcome::miss},
+      {"cache-3; fwd=method", "cache-3", Outcome::bypass},
+      {"ringside; fwd=bypass", "ringside", Outcome::bypass},
+      {R"("cache 3, \"east\""; hit; detail="a;b,c", ringside)", "cache 3, \"east\"", Outcome::hit},
+      {"cache-3; key=:aGl0:; ttl=1.5; hit", "cache-3", Outcome::hit},
+      // A near hit: the sidecar repeats what the replica had said, and adds its own.
+      {"cache-3; fwd=uri-miss; stored, ringside; hit", "cache-3", Outcome::hit},
+  };
+  for (const Row& row : table) {
+    const auto served = parse_served_by(row.field);
+    ASSERT_TRUE(served.has_value()) << row.field;
+    EXPECT_EQ(served->cache, row.cache) << row.field;
+    EXPECT_EQ(served->outcome, row.outcome) << row.field;
+  }
+}
+
+TEST(ParseServedBy, WhatIsNoListSaysNothing) {
+  for (const char* field : {"", "  ", "cache-3; hit,", "cache-3; Hit", "cache-3; hit x", "\"open",
+                            "cache-3; ttl=", "cache-3;; hit", ", cache-3", "(a b); hit",
+                            "cache-3; ttl=1234567890123456", "?2", "cache-3; d=\"\\n\""}) {
+    EXPECT_FALSE(parse_served_by(field).has_value()) << field;
+  }
+}
+
+TEST(ParseStructuredList, OfEqualParametersTheLastStands) {
+  const auto members = parse_structured_list("a; x=1; y; x=2");
+  ASSERT_TRUE(members.has_value());
+  ASSERT_EQ(members->size(), 1U);
+  EXPECT_EQ(members->front().parameter("x"), "2");
+  EXPECT_TRUE(members->front().is_set("y"));
+  EXPECT_FALSE(members->front().is_set("z"));
+}
+
+TEST(IsTierError, TellsTheTiersAnswersFromTheOrigins) {
+  const ServedBy replica{"cache-3", Outcome::miss};
+  const ServedBy sidecar{"ringside", Outcome::bypass};
+  EXPECT_TRUE(is_tier_error(502, replica, "cache-3; error=connection_refused"));
+  EXPECT_TRUE(
+      is_tier_error(503, sidecar, "ringside; error=destination_unavailable; details=\"x\""));
+  EXPECT_TRUE(is_tier_error(400, sidecar, ""));
+  EXPECT_FALSE(is_tier_error(400, replica, ""));  // the origin's own
+  EXPECT_FALSE(is_tier_error(503, replica, ""));
+  EXPECT_FALSE(is_tier_error(200, replica, "origin-proxy; received-status=200"));
+  EXPECT_FALSE(is_tier_error(404, std::nullopt, ""));
+}
+
+}  // namespace
+}  // namespace ringside::replay

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "shard/digest.h"
+#include "shard/jedis_ring.h"
+#include "shard/shard_key.h"
+#include "tests/shard/golden_csv.h"
+#include "tests/shard/some_topology.h"
+
+// tests/golden/README.md says where these answers come from.
+namespace ringside::shard {
+namespace {
+
+// Checks every column `n=…` of `rows`, which hold positions of shards.
+void expect_positions(const std::vector<GoldenRow>& rows, std::string_view scheme,
+                      std::initializer_list<std::size_t> counts) {
+  for (const std::size_t n : counts) {
+    const auto topology = topology_of(caches(n), scheme);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(topology->members()[i], caches(n)[i]);
+    for (const GoldenRow& row : rows) {
+      EXPECT_EQ(std::to_string(topology->owner(key_of(row.at("key")))),
+                row.at(fmt::format("n={}", n)))
+          << row.at("key") << " of " << n;
+    }
+  }
+}
+
+TEST(Golden, JedisRingOwnsWhatJedisOwns) {
+  const auto rows = read_golden("jedis_ring.csv");
+  EXPECT_EQ(rows.size(), 500U);
+  const Digest md5 = *Digest::md5();
+  for (const GoldenRow& row : rows) {
+    EXPECT_EQ(std::to_string(jedis_position_of(md5, row.at("key"))), row.at("hash"));
+  }
+  expect_positions(rows, "jedis-ring", {1, 2, 3, 10, 11});
+}
+
+TEST(Golden, SimpleSha1OwnsWhatTheSimpleSchemeOwns) {
+  const auto rows = read_golden("sha1_simple.csv");
+  EXPECT_EQ(rows.size(), 500U);
+  expect_positions(rows, "simple-sha1", {1, 2, 3, 5, 7, 10, 11, 12});
+}
+
+TEST(Golden, RingIsWhatItAlwaysWas) {
+  const auto rows = read_golden("ring.csv");
+  EXPECT_EQ(rows.size(), 500U);
+  std::map<std::string, TopologyPointer> rings;
+  for (const std::size_t n : {1U, 2U, 3U, 10U, 11U}) {
+    rings[fmt::format("n={}", n)] = topology_of(caches(n));
+  }
+  rings["weights 1 2 5"] =
+      topology_of({{"cache-0", 1, "a"}, {"cache-1", 2, "b"}, {"cache-2", 5, ""}});
+  for (const GoldenRow& row : rows) {
+    std::string bytes;
+    append_key_value(bytes, row.at("country"));
+    append_key_value(bytes, row.at("path"));
+    const ShardKey key = key_of(bytes);
+    EXPECT_EQ(fmt::format("{:016x}", key.hash), row.at("hash")) << bytes;
+    EXPECT_EQ(std::to_string(bucket_of(key.hash)), row.at("bucket")) << bytes;
+    for (const auto& [column, ring] : rings) {
+      EXPECT_EQ(owner_name(*ring, key), row.at(column)) << bytes << column;
+    }
+    EXPECT_EQ(fmt::format("{}", fmt::join(owner_names(*rings["n=11"], key, 11), " ")),
+              row.at("n=11 in order"))
+        << bytes;
+  }
+}
+
+TEST(Golden, TopologyIdIsWhatItAlwaysWas) {
+  const auto rows = read_golden("topology_id.csv");
+  EXPECT_EQ(rows.size(), 11U);
+  for (const GoldenRow& row : rows) {
+    std::vector<Member> members;
+    for (const std::string& written : split(row.at("members"), ' ')) {
+      if (written.empty()) continue;
+      const auto parts = split(written, '/');
+      ASSERT_EQ(parts.size(), 3U) << written;
+      members.push_back({parts[0], static_cast<std::uint32_t>(std::stoul(parts[1])), parts[2]});
+    }
+    EXPECT_EQ(topology_of(members, row.at("scheme"))->id().hex(), row.at("id"))
+        << row.at("scheme") << " " << row.at("members");
+  }
+}
+
+}  // namespace
+}  // namespace ringside::shard

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "base/clock.h"
+
+namespace ringside::support {
+
+// Both times stand still until a test moves them. Thread-safe.
+class FakeClock final : public Clock {
+ public:
+  // Sun, 06 Nov 1994 08:49:37 GMT
+  static constexpr TimePoint start{Milliseconds{784'111'777'000}};
+
+  [[nodiscard]] TimePoint now() const noexcept override {
+    return start + Milliseconds{passed_ms_.load()};
+  }
+  [[nodiscard]] SteadyPoint steady_now() const noexcept override {
+    return SteadyPoint{Milliseconds{1'000'000 + passed_ms_.load()}};
+  }
+  void advance(Milliseconds by) noexcept { passed_ms_.fetch_add(by.count()); }
+
+ private:
+  std::atomic<std::int64_t> passed_ms_{0};
+};
+
+}  // namespace ringside::support
