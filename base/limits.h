@@ -38,6 +38,8 @@ constexpr std::uint32_t requests_per_connection = 1'000'000;  // then `Connectio
 constexpr Milliseconds accept_backoff_start{5};         // after EMFILE and its like, doubling
 constexpr Milliseconds accept_backoff_most{1000};
 
+constexpr unsigned interim_responses = 16;  // 1xx heads before the final one; more is no HTTP
+
 // Waits.
 constexpr Milliseconds deadline_tick{20};            // how late a deadline may be noticed
 constexpr Milliseconds client_head_timeout{10'000};  // first byte of a head to its end: 408
@@ -56,7 +58,6 @@ constexpr Milliseconds resolve_cache_ttl{5'000};     // a host name's addresses
 
 // Repeats.
 constexpr unsigned owners_tried = 3;            // distinct replicas asked for one request
-constexpr unsigned stale_connection_repeats = 1;  // on a pooled connection that had been closed
 
 // The tier.
 constexpr size_t members = 1024;                // replicas in one topology
@@ -67,12 +68,13 @@ constexpr size_t member_zone_size_bytes = 63;   // a Kubernetes label's value
 constexpr size_t json_depth = 16;               // objects and arrays within each other
 constexpr size_t routes = 1024;
 constexpr size_t shard_key_parts = 8;
-constexpr size_t shard_key_size_bytes = 16 * kKiB;
 constexpr size_t forwarded_hops = 64;           // elements walked in Forwarded/X-Forwarded-For
 
 // The near cache.
 constexpr size_t near_cache_bytes = 8 * kMiB;        // per core
 constexpr size_t near_object_size_bytes = 64 * kKiB;  // larger answers are not kept
+
+constexpr Milliseconds near_ttl_most{60'000};         // no purge from elsewhere reaches it sooner
 
 // The store.
 constexpr size_t store_memory_bytes = 256 * kMiB;

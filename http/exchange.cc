@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
-constexpr unsigned interim_responses = 16;  // 1xx heads before the final one; more is no HTTP
-
 }  // namespace
 
 Task<Result<void>> Exchange::ask(const Endpoint& address, const OutgoingRequest& request,
@@ -76,7 +74,7 @@ Task<Result<void>> Exchange::send_and_read(const OutgoingRequest& request,
     if (!sent && sent.error().source == ErrorSource::client) co_return sent.error();
     connection.set_deadline(core_.steady_now() + limits.first_byte_timeout);
   }
-  for (unsigned heads = 0; heads <= interim_responses; ++heads) {
+  for (unsigned heads = 0; heads <= limits::interim_responses; ++heads) {
     const auto read =
         co_await connection.read_response(HeadLimits::defaults(), request.method, head_);
     if (!read) co_return failed(read.error());

@@ -234,7 +234,7 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::CallForHelp&) {
     out.verb = Verb::help;
-    out.help = app.help(called);
+    out.help = app.help();
     return out;
   } catch (const CLI::ParseError& failure) {
     return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));

@@ -130,7 +130,11 @@ Configuration defaults(Command command) {
 
 std::vector<RouteConfiguration> effective_routes(const Configuration& configuration) {
   std::vector<RouteConfiguration> routes = configuration.routes;
-  if (routes.empty()) routes.push_back({"default", {}, {}, {}, configuration.place("routes")});
+  if (routes.empty()) {
+    RouteConfiguration& all = routes.emplace_back();
+    all.name = "default";
+    all.place = configuration.place("routes");
+  }
   for (RouteConfiguration& route : routes) {
     if (!route.origin) route.origin = configuration.origin;
     if (!route.shard_key) route.shard_key = configuration.shard_key;

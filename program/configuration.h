@@ -28,6 +28,7 @@ struct RouteConfiguration {
   http::RouteMatch match;
   std::optional<Endpoint> origin;           // absent: Configuration::origin
   std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
+  Milliseconds near_ttl{0};                 // of the sidecar's near cache; 0: none
   std::string place;                        // where it was written, for messages
 };
 

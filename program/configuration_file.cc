@@ -210,7 +210,7 @@ Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
   for (const YamlValue& item : entry.value.items) {
     if (item.kind != Kind::map) {
       return wrong(item.line, fmt::format("a route is {}; write a map with name, host, path, "
-                                          "origin, shard_key",
+                                          "origin, shard_key, near_ttl",
                                           name(item.kind)));
     }
     auto route = read_route(item);
@@ -288,8 +288,18 @@ Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValu
     auto key = shard::KeySpec::parse(joined);
     if (!key) return fail(key.error());
     route.shard_key = *std::move(key);
+  } else if (entry.key == "near_ttl") {
+    auto ttl = parse_duration(joined);
+    if (!ttl) return fail(ttl.error());
+    if (*ttl > limits::near_ttl_most) {
+      return fail(invalid_input(fmt::format("{} is too long for answers that no purge from elsewhere "
+                                            "reaches; write at most {}",
+                                            joined, duration_text(limits::near_ttl_most))));
+    }
+    route.near_ttl = *ttl;
   } else {
-    return unknown_key(entry, "of a route", {"name", "host", "path", "origin", "shard_key"});
+    return unknown_key(entry, "of a route",
+                       {"name", "host", "path", "origin", "shard_key", "near_ttl"});
   }
   return {};
 }

@@ -41,6 +41,9 @@ ordered_json routes(const Configuration& configuration, bool with_shard_key) {
     one["path"] = route.match.path_prefix;
     if (route.origin) one["origin"] = url(route.origin);
     if (with_shard_key) one["shard_key"] = route.shard_key->text();
+    if (with_shard_key && route.near_ttl.count() > 0) {
+      one["near_ttl"] = duration_text(route.near_ttl);
+    }
     out.push_back(std::move(one));
   }
   return out;

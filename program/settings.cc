@@ -25,7 +25,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
 
   auto out = std::make_shared<sidecar::Settings>();
   for (const RouteConfiguration& route : routes) {
-    out->routes.push_back({route.name, route.match, route.origin, *route.shard_key});
+    out->routes.push_back({route.name, route.match, route.origin, *route.shard_key, route.near_ttl});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,15 +20,17 @@ struct Snapshot {
   std::vector<metrics::ShardIndex> shards;  // of the topology's members, in their order
 };
 
-// What one core's requests share. Only that core's thread touches it.
+// What one core's requests share. Only that core's thread touches it, but for the count of purges.
 struct CoreState {
-  CoreState(http::Core& the_core, std::shared_ptr<const Snapshot> first, metrics::CoreSheet& counts)
+  CoreState(http::Core& the_core, std::shared_ptr<const Snapshot> first, metrics::CoreSheet& counts,
+            std::atomic<std::uint64_t>& purge_count)
       : core(the_core),
         snapshot(std::move(first)),
         countries(snapshot->settings->countries),
         replicas(the_core, ErrorSource::peer),
         origins(the_core, ErrorSource::origin),
-        near(snapshot->settings->near_cache_bytes),
+        purges(purge_count),
+        near(snapshot->settings->near_cache_bytes, purge_count),
         sheet(counts) {}
 
   http::Core& core;
@@ -34,6 +38,7 @@ struct CoreState {
   geo::CountryMemo countries;
   http::Pool replicas;
   http::Pool origins;
+  std::atomic<std::uint64_t>& purges;  // answered ones, of all cores together; see NearCache
   NearCache near;
   metrics::CoreSheet& sheet;
 };

@@ -35,8 +35,8 @@ http::Task<Result<void>> Forwarding::ask_owners(const http::OutgoingRequest& out
       answered_by_ = owner;
       co_return answered;
     }
-    state_.sheet.count_error(answered.error().source);
     if (answered.error().retry == Retry::no) co_return answered.error();
+    state_.sheet.count_error(answered.error().source);
     nobody.message += "; " + topology.members()[owner].name + ": " + answered.error().message;
     if (owners.empty()) topology.owners(decision_.key(), limits::owners_tried, owners);
     if (tried >= owners.size() || state_.core.steady_now() >= deadline_) co_return nobody;

@@ -99,7 +99,7 @@ void begin_client_head(std::string& out, const http::ResponseHead& response,
   std::string cache_status;
   for (const http::Field& field : response.fields) {
     if (http::same_token(field.name, "cache-status")) {
-      cache_status.append(field.value).append(", ");
+      if (!field.value.empty()) cache_status.append(field.value).append(", ");
       continue;
     }
     if (http::is_internal(field.name) || http::same_token(field.name, left_out) ||

@@ -15,6 +15,7 @@ std::size_t cost_bytes(const std::string& key, const NearCache::Entry& entry) no
 }  // namespace
 
 const NearCache::Entry* NearCache::find(const std::string& key, SteadyPoint now) {
+  heed_purges();
   const auto found = places_.find(key);
   if (found == places_.end()) return nullptr;
   if (found->second->second.until <= now) {
@@ -25,7 +26,9 @@ const NearCache::Entry* NearCache::find(const std::string& key, SteadyPoint now)
   return &found->second->second;
 }
 
-void NearCache::store(const std::string& key, Entry entry) {
+void NearCache::store(const std::string& key, Entry entry, std::uint64_t asked_at) {
+  heed_purges();
+  if (asked_at != heeded_) return;
   if (const auto found = places_.find(key); found != places_.end()) drop(found->second);
   const std::size_t cost = cost_bytes(key, entry);
   if (cost > limit_bytes_) return;
@@ -41,7 +44,10 @@ void NearCache::drop(Order::iterator place) {
   order_.erase(place);
 }
 
-void NearCache::clear() noexcept {
+void NearCache::heed_purges() noexcept {
+  const std::uint64_t now = purges();
+  if (now == heeded_) return;
+  heeded_ = now;
   places_.clear();
   order_.clear();
   used_bytes_ = 0;

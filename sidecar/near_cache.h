@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -16,6 +17,12 @@ namespace ringside::sidecar {
 // A few hot answers kept in the sidecar for a moment, one per core: step 6 of the life of a request,
 // for routes that ask for it. It judges nothing: the replica said for how long an answer may be given
 // again (internal::near_ttl), the route how long at most.
+//
+// A purge that has been answered must not be undone by an answer that was under way:
+//   1. The session takes purges() before it asks the replica.
+//   2. A purge gets every replica's word and then adds 1 to the sidecar's count, on whatever core.
+//   3. An answer from before 2 comes to store() with the number of 1, which is not the present one.
+//   4. Each core forgets everything when it next looks and finds the count changed.
 class NearCache {
  public:
   struct Entry {
@@ -27,19 +34,26 @@ class NearCache {
     SteadyPoint until;
   };
 
-  explicit NearCache(std::size_t size_bytes) noexcept : limit_bytes_(size_bytes) {}
+  // `purges` counts the whole sidecar's purges and must outlive the cache.
+  NearCache(std::size_t size_bytes, const std::atomic<std::uint64_t>& purges) noexcept
+      : limit_bytes_(size_bytes), purges_(purges) {}
 
   // The entry, while it may be given. The pointer is valid until the next call.
   [[nodiscard]] const Entry* find(const std::string& key, SteadyPoint now);
-  void store(const std::string& key, Entry entry);
-  void clear() noexcept;
+  // `asked_at` is what purges() was before the replica was asked.
+  void store(const std::string& key, Entry entry, std::uint64_t asked_at);
+  [[nodiscard]] std::uint64_t purges() const noexcept { return purges_.load(); }
   [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_; }
 
  private:
   using Order = std::list<std::pair<std::string, Entry>>;  // the least recently used last
   void drop(Order::iterator place);
+  // Forgets everything where there was a purge since the last time.
+  void heed_purges() noexcept;
 
   const std::size_t limit_bytes_;
+  const std::atomic<std::uint64_t>& purges_;
+  std::uint64_t heeded_ = 0;
   std::size_t used_bytes_ = 0;
   Order order_;
   std::unordered_map<std::string_view, Order::iterator> places_;

@@ -47,7 +47,6 @@ http::Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapsho
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
   const std::string head = fmt::format("PURGE {} HTTP/1.1\r\nHost: {}\r\n\r\n", target, host);
   PurgeReport report;
-  state.near.clear();
   for (std::size_t index = 0; index < settings.addresses.size(); ++index) {
     const auto removed =
         co_await purge_one(state, settings, settings.addresses[index], head, deadline);
@@ -58,6 +57,8 @@ http::Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapsho
                                removed.error().message);
     }
   }
+  // Last: until a replica has confirmed it may still give what is purged, and a near cache keep it.
+  state.purges.fetch_add(1);
   co_return report;
 }
 

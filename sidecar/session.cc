@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/limits.h"
+#include "http/cache_control.h"
 #include "http/error_response.h"
 #include "http/relay.h"
 #include "http/turn.h"
@@ -19,6 +20,8 @@ namespace asio = http::asio;
 
 // We handle the request and are configured not to store: RFC 9211 §2.2, "bypass".
 constexpr std::string_view forwarded_status = "ringside; fwd=bypass";
+// The tier has a cache for it, but none that could be asked: one implementation, one miss.
+constexpr std::string_view missed_status = "ringside; fwd=miss";
 constexpr std::string_view nearby_status = "ringside; hit";
 
 std::int64_t number(std::string_view digits) noexcept {
@@ -26,6 +29,13 @@ std::int64_t number(std::string_view digits) noexcept {
   const char* const end = digits.data() + digits.size();
   const auto parsed = std::from_chars(digits.data(), end, value);
   return parsed.ec == std::errc{} && parsed.ptr == end && value > 0 ? value : 0;
+}
+
+// Whether a replica would have looked for this in its store and fetched it for everybody: what the
+// hit rate counts. Requires that the request's body was not read.
+bool is_for_the_store(const http::RequestHead& request, std::string_view method) {
+  return method == "GET" && request.framing.kind == http::Framing::Kind::none &&
+         !request.fields.has("range") && !http::parse_request_directives(request.fields).no_store;
 }
 
 }  // namespace
@@ -96,30 +106,38 @@ http::Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
 }
 
 http::Task<void> Session::answer_from_replica() {
+  const std::uint64_t asked_at = state_.near.purges();
   Forwarding forwarding(state_, *snapshot_, decision_);
   const auto forwarded = co_await forwarding.run(request_, client_, head_);
   if (!forwarded) {
     co_await refuse(forwarded.error());
     co_return;
   }
-  if (const auto member = forwarding.answered_by()) count_.shard = snapshot_->shards[*member];
+  const auto member = forwarding.answered_by();
+  if (!member) {  // What an origin says in our own fields is not heard.
+    const bool missed = is_for_the_store(request_, decision_.method);
+    count_.outcome = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
+    co_await relay_answer(forwarding, missed ? missed_status : forwarded_status);
+    co_return;
+  }
+  count_.shard = snapshot_->shards[*member];
   const http::Fields& fields = forwarding.exchange().head().fields;
   count_.outcome = metrics::outcome_from(read_notes(fields).outcome)
                        .value_or(metrics::Outcome::bypass);
   if (const auto ttl = near_ttl(fields); ttl.count() > 0) {
-    co_await keep_and_answer(forwarding, ttl);
+    co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
-    co_await relay_answer(forwarding);
+    co_await relay_answer(forwarding, forwarded_status);
   }
 }
 
-http::Task<void> Session::relay_answer(Forwarding& forwarding) {
+http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view own_cache_status) {
   http::Exchange& exchange = forwarding.exchange();
   const auto delivery = http::choose_delivery(
       request_.minor_version, http::length_is_known(exchange.head().framing),
       keep_alive_ && client_.body_done() && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
-  begin_client_head(head_, exchange.head(), forwarded_status);
+  begin_client_head(head_, exchange.head(), own_cache_status);
   end_client_head(head_, request_.minor_version, delivery);
   std::string_view head = head_;
   const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
@@ -130,11 +148,11 @@ http::Task<void> Session::relay_answer(Forwarding& forwarding) {
     exchange.finish();
     co_return;
   }
-  state_.sheet.count_error(relayed.error().source);
   if (!head.empty() && relayed.error().source != ErrorSource::client) {
     co_await refuse(relayed.error());
     co_return;
   }
+  state_.sheet.count_error(relayed.error().source);
   keep_alive_ = false;
   client_.reset_on_close();
 }
@@ -145,15 +163,18 @@ Milliseconds Session::near_ttl(const http::Fields& fields) const noexcept {
   return std::min(decision_.route->near_ttl, Milliseconds{number(read_notes(fields).near_ttl_ms)});
 }
 
-http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds ttl) {
+http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
+                                          std::uint64_t asked_at) {
   http::Exchange& exchange = forwarding.exchange();
   const http::Framing framing = exchange.head().framing;
   if (framing.kind != http::Framing::Kind::length ||
       framing.length_bytes > limits::near_object_size_bytes) {
-    co_await relay_answer(forwarding);
+    co_await relay_answer(forwarding, forwarded_status);
     co_return;
   }
   NearCache::Entry entry;
+  entry.stored = state_.core.steady_now();  // not after the body: that may be long in coming
+  entry.until = entry.stored + ttl;
   entry.shard = count_.shard;
   entry.age_s = number(exchange.head().fields.first("age").value_or("0"));
   begin_client_head(entry.head, exchange.head(), nearby_status, "age");
@@ -175,11 +196,9 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   }
   exchange.finish();
   entry.body = std::make_shared<const std::string>(std::move(body));
-  entry.stored = state_.core.steady_now();
-  entry.until = entry.stored + ttl;
   count_.body_bytes = entry.body->size();
   const auto sent = entry.body;
-  state_.near.store(near_key_, std::move(entry));
+  state_.near.store(near_key_, std::move(entry), asked_at);
   co_await write(head_, *sent);
 }
 
@@ -194,7 +213,7 @@ http::Task<void> Session::purge() {
   }
   const PurgeReport report =
       co_await purge_replicas(state_, *snapshot_, decision_.host, decision_.target.text());
-  keep_alive_ = keep_alive_ && !state_.core.draining();
+  keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
   count_.outcome = metrics::Outcome::bypass;
   co_await write(purge_response(report, keep_alive_), {});
 }
@@ -203,7 +222,7 @@ http::Task<void> Session::purge() {
 http::Task<void> Session::refuse(const Error& error) {
   keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining() &&
                 error.source != ErrorSource::client;
-  if (error.source == ErrorSource::client) state_.sheet.count_error(error.source);
+  state_.sheet.count_error(error.source);
   count_.outcome = metrics::Outcome::error;
   http::ErrorResponse how;
   how.proxy = own_name;

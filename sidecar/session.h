@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "http/connection.h"
@@ -34,9 +35,11 @@ class Session {
   [[nodiscard]] const NearCache::Entry* find_nearby();
   http::Task<void> answer_nearby(const NearCache::Entry& entry);
   http::Task<void> answer_from_replica();
-  http::Task<void> relay_answer(Forwarding& forwarding);
-  http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl);
+  http::Task<void> relay_answer(Forwarding& forwarding, std::string_view own_cache_status);
+  http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
+                                   std::uint64_t asked_at);
   http::Task<void> purge();
+  // Counts the error; those that another replica made good are counted where that was found.
   http::Task<void> refuse(const Error& error);
   http::Task<void> write(std::string_view head, std::string_view body);
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;

@@ -1,5 +1,6 @@
 #include "sidecar/sidecar.h"
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <future>
@@ -49,7 +50,7 @@ struct Sidecar::Impl {
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     const auto snapshot = make_snapshot(settings, sheet);
     for (std::size_t index = 0; index < cores.size(); ++index) {
-      states.push_back(std::make_unique<CoreState>(cores[index], snapshot, sheet.core(index)));
+      states.push_back(std::make_unique<CoreState>(cores[index], snapshot, sheet.core(index), purges));
       asio::co_spawn(cores[index].context(), age_pools(*states.back()), asio::detached);
     }
   }
@@ -62,6 +63,7 @@ struct Sidecar::Impl {
   metrics::Sheet sheet;
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
+  std::atomic<std::uint64_t> purges{0};
   // The cores end before what their coroutines use: CoreGroup::stop() waits until they have unwound.
   http::CoreGroup cores;
   std::vector<std::unique_ptr<CoreState>> states;
@@ -105,7 +107,6 @@ std::shared_ptr<const Settings> Sidecar::settings() const {
 const metrics::Sheet& Sidecar::sheet() const noexcept { return impl_->sheet; }
 
 PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_query) {
-  // The near caches after the replicas: an answer that was under way may have refilled them.
   CoreState& state = *impl_->states.front();
   std::promise<PurgeReport> done;
   asio::co_spawn(
@@ -115,9 +116,7 @@ PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_
         done.set_value(co_await purge_replicas(state, *snapshot, host, path_and_query));
       },
       asio::detached);
-  PurgeReport report = done.get_future().get();
-  impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->near.clear(); });
-  return report;
+  return done.get_future().get();
 }
 
 void Sidecar::drain() { impl_->server.drain(); }

@@ -249,7 +249,11 @@ TEST_F(FlightTest, AnUnstoredFlightEndsWithItsLastReader) {
   flight->append(piece_of(std::string(limits::flight_window_bytes + 1, 'x')));
   std::atomic<bool> waits{false};
   bool had_room = true;
-  auto reader = std::make_unique<Flight::Reader>(flight, cores_[1]);
+  std::unique_ptr<Flight::Reader> reader;
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    reader = std::make_unique<Flight::Reader>(flight, cores_[1]);
+    co_return;
+  });
   flight->stop_keeping();
   auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
     http::Waiter room(cores_[0]);

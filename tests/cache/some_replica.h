@@ -14,11 +14,11 @@
 
 namespace ringside::cache {
 
-// A replica of two cores, all of whose requests go to one origin. Its time stands still until it is
-// moved.
+// A replica, all of whose requests go to one origin. Its time stands still until it is moved.
 class SomeReplica {
  public:
-  explicit SomeReplica(const Endpoint& origin, std::size_t memory_bytes = 16 * limits::kMiB)
+  explicit SomeReplica(const Endpoint& origin, std::size_t memory_bytes = 16 * limits::kMiB,
+                       std::size_t cores = 2)
       : settings_(std::make_shared<Settings>()) {
     const http::RouteMatch everything;
     settings_->routes = {{"all", everything, origin}};
@@ -27,7 +27,7 @@ class SomeReplica {
     Replica::Start start;
     start.name = "cache-7";
     start.listen = {"127.0.0.1", 0};
-    start.cores = 2;
+    start.cores = cores;
     start.memory_bytes = memory_bytes;
     start.settings = settings_;
     auto started = Replica::start(std::move(start), clock_);
@@ -63,6 +63,22 @@ class SomeReplica {
   support::FakeClock clock_;
   std::shared_ptr<Settings> settings_;
   std::unique_ptr<Replica> replica_;
+};
+
+// Shows that a replica of one core has broken off all that was due: an idle connection, which was
+// opened before time was moved on by at least limits::client_idle_timeout, has been closed.
+class WheelWatch {
+ public:
+  explicit WheelWatch(SomeReplica& replica) : idle_(replica.client()) {
+    const std::string_view unanswerable = "Cache-Control: only-if-cached\r\n";
+    EXPECT_EQ(idle_.get("/never", unanswerable).status, 504);
+    // By the time of this answer the one core has gone back to wait for the next request there.
+    EXPECT_EQ(replica.get("/never", unanswerable).status, 504);
+  }
+  void expect_turned() { EXPECT_EQ(idle_.read_to_end(), support::RawSocket::End::closed); }
+
+ private:
+  support::TestClient idle_;
 };
 
 inline constexpr std::string_view lives = "Cache-Control: max-age=60\r\n";

@@ -206,12 +206,13 @@ TEST(Store, KeepsItsBudgetAtEveryMomentFromAllThreads) {
       const auto key = key_of("http\na.test\n/" + std::to_string(random() % 200) + "\n");
       const std::string accept(1, static_cast<char>('a' + random() % 4));
       const auto request = fields_of({{"Accept", accept}});
-      const unsigned dice = random() % 100;
+      const auto dice = random() % 100;
       if (dice < 50) {
         const std::string body(random() % 4 == 0 ? random() % (200 * kKiB) : random() % kKiB, 'x');
         store.put(key, response_of(vary, body, request), store.purge_count());
       } else if (dice < 90) {
-        store.find(key, request);
+        const auto found = store.find(key, request);
+        if (found.response) ASSERT_EQ(found.response->head->vary().size(), 1U);
       } else if (dice < 95) {
         store.erase(key);
       } else if (dice < 99) {

@@ -20,7 +20,7 @@ const SystemClock clock_of_tests;
 // A "tier" of one origin, and an admin server that says whatever the test wants of it.
 class RunReplay : public testing::Test {
  protected:
-  RunReplay() : origin_(std::move(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value())) {
+  RunReplay() : origin_(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value()) {
     // Of the process: tests of one program may run at the same time.
     folder_ = std::filesystem::path(testing::TempDir()) /
               ("replay-" + std::to_string(origin_->address().port));

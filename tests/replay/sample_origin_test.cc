@@ -63,7 +63,7 @@ std::string ask(const Endpoint& address, const std::string& text) {
 
 class Origin : public testing::Test {
  protected:
-  Origin() : origin_(std::move(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value())) {}
+  Origin() : origin_(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value()) {}
   std::string ask_origin(const std::string& line, const std::string& fields = "",
                          const std::string& body = "") {
     return ask(origin_->address(),

@@ -98,6 +98,10 @@ std::optional<RawSocket::End> RawSocket::receive(std::string& into, std::size_t 
   return received == 0 ? End::closed : End::reset;
 }
 
+bool RawSocket::readable(std::chrono::milliseconds timeout) {
+  return wait_for(socket_.get(), POLLIN, stop_, timeout) == Wake::ready;
+}
+
 void RawSocket::shutdown_send() noexcept { ::shutdown(socket_.get(), SHUT_WR); }
 
 void RawSocket::close() noexcept { socket_ = Descriptor(); }

@@ -59,6 +59,8 @@ class RawSocket {
   // Appends what comes next, at most `most` bytes; nullopt where something came.
   std::optional<End> receive(std::string& into, std::size_t most = 65'536,
                              std::chrono::milliseconds timeout = patience);
+  // Something came, be it the end.
+  [[nodiscard]] bool readable(std::chrono::milliseconds timeout);
   void shutdown_send() noexcept;
   void close() noexcept;
   // The other side sees a reset rather than an end.

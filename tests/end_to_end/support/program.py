@@ -1,0 +1,159 @@
+"""Processes of the real program."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import threading
+
+from .client import Client, Response
+from .waiting import WAIT_S, wait_until
+
+PROGRAM = os.environ["RINGSIDE"]
+ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
+
+PR_SET_PDEATHSIG = 1
+libc = ctypes.CDLL(None)
+
+
+def die_with_parent() -> None:
+    """So that nothing outlives a test that was killed."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def ringside(*arguments, expect: int = 0, stdin: str | None = None) -> subprocess.CompletedProcess:
+    """Runs a command of the program to its end."""
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S * 2,
+        check=False,
+    )
+    if done.returncode != expect:
+        raise AssertionError(
+            f"{arguments} ended with {done.returncode} instead of {expect}\n"
+            f"{done.stdout}{done.stderr}"
+        )
+    return done
+
+
+class Process:
+    """`ringside up`, `sidecar` or `cache`, on free ports; knows its addresses once it is ready."""
+
+    def __init__(self, *arguments):
+        arguments = [str(argument) for argument in arguments]
+        for option in ("--listen", "--admin"):
+            if option not in arguments:
+                arguments += [option, "127.0.0.1:0"]
+        self.child = subprocess.Popen(
+            [PROGRAM, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=die_with_parent,
+        )
+        self._lines = {"out": [], "err": []}
+        self._readers = [
+            threading.Thread(target=self._read, args=(stream, name), daemon=True)
+            for stream, name in ((self.child.stdout, "out"), (self.child.stderr, "err"))
+        ]
+        for reader in self._readers:
+            reader.start()
+        try:
+            found = wait_until(self._addresses, f"{arguments} to say where it listens")
+            self.address, self.admin = found[1], found[2]
+        except BaseException:
+            self.stop()
+            raise
+
+    def _read(self, stream, name: str) -> None:
+        for line in stream:
+            self._lines[name].append(line)
+
+    def _addresses(self):
+        ended = self.child.poll() is not None
+        if ended:
+            for reader in self._readers:
+                reader.join(WAIT_S)
+        found = re.search(r"listens on (\S+), admin on (\S+)", self.out)
+        if ended and not found:
+            raise AssertionError(f"ended with {self.child.returncode}: {self.out}{self.err}")
+        return found
+
+    @property
+    def out(self) -> str:
+        return "".join(self._lines["out"])
+
+    @property
+    def err(self) -> str:
+        return "".join(self._lines["err"])
+
+    def stop(self) -> None:
+        """At once, whatever state it is in."""
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait(WAIT_S)
+        for reader in self._readers:
+            reader.join(WAIT_S)
+        self.child.stdout.close()
+        self.child.stderr.close()
+
+    def signal(self, number: int) -> None:
+        self.child.send_signal(number)
+
+    def wait(self) -> int:
+        """The exit code."""
+        code = self.child.wait(WAIT_S)
+        for reader in self._readers:
+            reader.join(WAIT_S)
+        return code
+
+    # --- As a client of it, on connections of their own.
+
+    def ask(self, method: str, target: str, body=None, fields=None) -> Response:
+        with Client(self.address) as client:
+            return client.ask(method, target, body, fields)
+
+    def get(self, target: str, client: str | None = None, **fields: str) -> Response:
+        with Client(self.address) as one:
+            return one.get(target, client, **fields)
+
+    # --- As its administrator.
+
+    def administer(self, method: str, target: str, body=None) -> Response:
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        with Client(self.admin) as client:
+            return client.ask(method, target, body.encode() if body is not None else None)
+
+    def json(self, target: str) -> dict:
+        return json.loads(self.administer("GET", target).body)
+
+    def readyz(self) -> Response:
+        return self.administer("GET", "/readyz")
+
+    def metric(self, family: str, **labels: str) -> float:
+        """The sum of a family's samples that have these labels."""
+        total = 0.0
+        for line in self.administer("GET", "/metrics").text.splitlines():
+            sample = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+            if not sample or sample[1] != family:
+                continue
+            found = dict(re.findall(r'(\w+)="([^"]*)"', sample[2] or ""))
+            if labels.items() <= found.items():
+                total += float(sample[3])
+        return total
+
+
+def raise_open_files() -> None:
+    """Thousands of sockets are more than many shells allow."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

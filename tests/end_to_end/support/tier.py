@@ -1,0 +1,75 @@
+"""The test case: whatever it starts ends with the test."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from .mmdb import write_mmdb
+from .origin import Origin
+from .program import Process, ringside
+
+
+class Tier(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ringside-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name: str, text: str) -> pathlib.Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def countries(self) -> pathlib.Path:
+        """A small country database, the same for all of a test's processes."""
+        path = self.folder / "country.mmdb"
+        return path if path.exists() else write_mmdb(path)
+
+    def origin(self) -> Origin:
+        origin = Origin()
+        self.addCleanup(origin.stop)
+        return origin
+
+    def start(self, *arguments) -> Process:
+        process = Process(*arguments)
+        self.addCleanup(process.stop)
+        return process
+
+    def cache(self, name: str, origin: Origin, *options) -> Process:
+        process = self.start(
+            "cache", "--name", name, "--origin", origin.url, "--threads", 1,
+            "--memory", "64MiB", *options,
+        )  # fmt: skip
+        process.name = name
+        return process
+
+    def caches(self, count: int, origin: Origin, *options) -> list[Process]:
+        return [self.cache(f"cache-{number}", origin, *options) for number in range(count)]
+
+    def sidecar(self, caches: list[Process], *options) -> Process:
+        """A front that believes what this machine says of clients."""
+        return self.start(
+            "sidecar", "--replicas", members(caches), "--geo", self.countries(),
+            "--trust", "127.0.0.0/8", "--threads", 2, *options,
+        )  # fmt: skip
+
+    def up(self, replicas: int, origin: Origin, *options) -> Process:
+        return self.start(
+            "up", "--replicas", replicas, "--origin", origin.url, "--geo", self.countries(),
+            "--threads", 2, "--memory", "64MiB", *options,
+        )  # fmt: skip
+
+    def shard(self, asked: list[tuple[str, str]], *options) -> list[dict]:
+        """What `ringside shard` tells of each (client, URL)."""
+        lines = "".join(f"{client} {url}\n" for client, url in asked)
+        done = ringside(
+            "shard", "--json", "--geo", self.countries(), *options, "-", stdin=lines
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
+
+def members(caches: list[Process]) -> str:
+    return ",".join(f"{cache.name}={cache.address}" for cache in caches)

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "http/connection.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/on_core.h"
+#include "tests/support/raw_socket.h"
+#include "tests/support/scripted_peer.h"
+
+namespace ringside::http {
+
+// One core, and connections on it to plain sockets that the test holds. Time stands still.
+class OneCore : public testing::Test {
+ protected:
+  OneCore() { cores_.start(); }
+  ~OneCore() override { cores_.stop(); }
+
+  [[nodiscard]] Core& core() noexcept { return cores_[0]; }
+
+  // Runs `body(connection, far)`, a coroutine, on the core; the future ends with it. `far` may be
+  // used by the test's thread as well.
+  template <class Body>
+  [[nodiscard]] std::future<void> start_with(ErrorSource far_side, support::RawSocket& far,
+                                             Body body) {
+    Socket near(core().executor());
+    near.connect(tcp::endpoint(asio::ip::address_v4::loopback(), listener_.address().port));
+    far = std::move(*listener_.accept());
+    auto shared = std::make_shared<Socket>(std::move(near));
+    return support::start_on(core(), [this, far_side, &far, shared, body]() -> Task<void> {
+      Connection connection(core(), std::move(*shared), far_side, 4096);
+      co_await body(connection, far);
+    });
+  }
+  template <class Body>
+  void run_with(ErrorSource far_side, Body body) {
+    support::RawSocket far;
+    start_with(far_side, far, std::move(body)).get();
+  }
+
+  support::FakeClock clock_;
+  CoreGroup cores_{"one", 1, clock_};
+  support::RawListener listener_;
+};
+
+// Reads the rest of the current body.
+inline Task<Result<std::string>> whole_body(Connection& connection) {
+  std::string body;
+  while (true) {
+    const auto piece = co_await connection.read_body();
+    if (!piece) co_return piece.error();
+    if (piece->empty()) co_return body;
+    body += *piece;
+  }
+}
+
+}  // namespace ringside::http

@@ -1,0 +1,167 @@
+#include "sidecar/decision.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "tests/sidecar/some_request.h"
+#include "tests/support/mmdb_writer.h"
+
+namespace ringside::sidecar {
+namespace {
+
+std::shared_ptr<const geo::CountryDatabase> some_countries() {
+  const support::TemporaryFile file(
+      support::mmdb({{"2.0.0.0/8", "FR"}, {"81.2.69.160/27", "GB"}, {"2a02::/16", "DE"}}));
+  return geo::CountryDatabase::open(file.path()).value();
+}
+
+class Decide : public ::testing::Test {
+ protected:
+  Decide() {
+    settings_.trusted = {Network::parse("127.0.0.0/8").value(),
+                         Network::parse("10.0.0.0/8").value()};
+    settings_.routes = {route_of("all", "", "/", "country,path"),
+                        route_of("static", "", "/static", "path"),
+                        route_of("shop", "shop.test", "/", "host,path,query"),
+                        route_of("lang", "", "/lang", "path,header:accept-language")};
+    complete(settings_);
+  }
+
+  Result<void> decide(const std::string& head, std::string_view peer = "127.0.0.1") {
+    request_ = std::make_unique<SomeRequest>(head);
+    return sidecar::decide(**request_, address_of(peer), settings_, countries_, decision_);
+  }
+  Result<void> get(const std::string& target, const std::string& field_lines,
+                   std::string_view peer = "127.0.0.1") {
+    return decide("GET " + target + " HTTP/1.1\r\n" + field_lines + "\r\n", peer);
+  }
+
+  Settings settings_ = some_settings();
+  geo::CountryMemo countries_{some_countries()};
+  Decision decision_;
+  std::unique_ptr<SomeRequest> request_;
+};
+
+TEST_F(Decide, WhoAsksAndFromWhere) {
+  struct Row {
+    std::string_view peer;
+    std::string fields;
+    std::string_view client;
+    std::string_view country;
+    bool trusted;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"2.1.2.3", "", "2.1.2.3", "FR", false},
+           // Nobody asked for his word.
+           {"2.1.2.3", "X-Forwarded-For: 81.2.69.165\r\n", "2.1.2.3", "FR", false},
+           {"2.1.2.3", "X-Country: GB\r\n", "2.1.2.3", "FR", false},
+           {"2a02::1", "", "2a02::1", "DE", false},
+           {"127.0.0.1", "", "127.0.0.1", "ZZ", true},
+           {"127.0.0.1", "X-Forwarded-For: 81.2.69.165\r\n", "81.2.69.165", "GB", true},
+           {"10.1.1.1", "X-Forwarded-For: 2.1.1.1, 81.2.69.165, 10.2.2.2\r\n", "81.2.69.165", "GB",
+            true},
+           {"10.1.1.1", "Forwarded: for=\"[2a02::7]:4711\"\r\n", "2a02::7", "DE", true},
+           {"10.1.1.1", "X-Forwarded-For: 192.168.0.7\r\n", "192.168.0.7", "ZZ", true},
+           {"10.1.1.1", "X-Forwarded-For: 9.9.9.9\r\n", "9.9.9.9", "ZZ", true},
+       }) {
+    ASSERT_TRUE(get("/a", "Host: a.test\r\n" + row.fields, row.peer)) << row.fields;
+    EXPECT_EQ(decision_.client.text(), row.client) << row.peer << " " << row.fields;
+    EXPECT_EQ(decision_.peer.text(), row.peer);
+    EXPECT_EQ(decision_.peer_is_trusted, row.trusted) << row.peer;
+    EXPECT_EQ(decision_.country.code(), row.country) << row.peer << " " << row.fields;
+    EXPECT_EQ(decision_.shard_key, std::string(row.country) + "\n/a\n");
+    EXPECT_EQ(decision_.extra_key, std::string(row.country) + "&");
+  }
+}
+
+TEST_F(Decide, WithoutADatabaseEverybodyIsFromZz) {
+  countries_.replace(nullptr);
+  ASSERT_TRUE(get("/a", "Host: a.test\r\n", "2.1.2.3"));
+  EXPECT_EQ(decision_.country.code(), "ZZ");
+}
+
+TEST_F(Decide, TheRouteChoosesTheKey) {
+  struct Row {
+    std::string target;
+    std::string fields;
+    std::string_view route;
+    std::string_view shard_key;
+    std::string_view extra_key;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"/", "Host: a.test\r\n", "all", "FR\n/\n", "FR&"},
+           {"/static", "Host: a.test\r\n", "static", "/static\n", ""},
+           {"/static/a.css?v=1", "Host: a.test\r\n", "static", "/static/a.css\n", ""},
+           {"/statics", "Host: a.test\r\n", "all", "FR\n/statics\n", "FR&"},
+           {"/x/../static/%7ea", "Host: a.test\r\n", "static", "/static/~a\n", ""},
+           {"/static?v=1", "Host: SHOP.test:80\r\n", "shop", "shop.test\n/static\nv=1\n", ""},
+           {"http://shop.test/a", "Host: shop.test\r\n", "shop", "shop.test\n/a\n\n", ""},
+           {"/lang/a", "Host: a.test\r\nAccept-Language: de\r\n", "lang", "/lang/a\nde\n", "de&"},
+           {"/lang/a", "Host: a.test\r\n", "lang", "/lang/a\n\n", "&"},
+       }) {
+    ASSERT_TRUE(get(row.target, row.fields, "2.1.2.3")) << row.target;
+    EXPECT_EQ(decision_.route->name, row.route) << row.target << " " << row.fields;
+    EXPECT_EQ(decision_.shard_key, row.shard_key);
+    EXPECT_EQ(decision_.extra_key, row.extra_key);
+    EXPECT_EQ(decision_.hash, hash64(row.shard_key));
+    EXPECT_EQ(decision_.key().bytes, row.shard_key);
+  }
+}
+
+TEST_F(Decide, OneResourceHasOneKeyHoweverItIsWritten) {
+  ASSERT_TRUE(get("/b~?x=%7E", "Host: a.test\r\n"));
+  const std::string key = decision_.shard_key;
+  for (const char* target :
+       {"/a/../b~?x=%7E", "/b%7e?x=%7E", "/./b%7E?x=%7e", "http://A.TEST/a/%2e%2e/b~?x=%7e"}) {
+    ASSERT_TRUE(get(target, "Host: a.test\r\n")) << target;
+    EXPECT_EQ(decision_.shard_key, key) << target;
+    EXPECT_EQ(decision_.target.text(), "/b~?x=%7E") << target;
+    EXPECT_EQ(decision_.host, "a.test") << target;
+  }
+}
+
+TEST_F(Decide, WhatNoRouteIsForIsOursToRefuse) {
+  settings_.routes = {route_of("only", "a.test", "/only", "path")};
+  complete(settings_);
+  for (const auto& [target, host] : std::vector<std::pair<std::string, std::string>>{
+           {"/other", "a.test"}, {"/only", "b.test"}, {"/onlyx", "a.test"}}) {
+    const auto decided = get(target, "Host: " + host + "\r\n", "2.1.2.3");
+    ASSERT_FALSE(decided) << host << target;
+    EXPECT_EQ(decided.error().kind, ErrorKind::not_found);
+    EXPECT_EQ(decided.error().source, ErrorSource::ourselves);
+    EXPECT_EQ(decided.error().message, "no route for " + host + target);
+    EXPECT_EQ(decision_.country.code(), "FR");  // What is known is counted.
+  }
+}
+
+TEST_F(Decide, MalformedTargetsAndHostsAreTheClients) {
+  for (const auto* head : {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n",
+                           "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n",
+                           "GET / HTTP/1.0\r\n\r\n"}) {
+    const auto decided = decide(head);
+    ASSERT_FALSE(decided) << head;
+    EXPECT_EQ(decided.error().kind, ErrorKind::malformed) << head;
+    EXPECT_EQ(decided.error().source, ErrorSource::client) << head;
+  }
+}
+
+TEST_F(Decide, NothingOfTheRequestBeforeIsLeft) {
+  ASSERT_TRUE(get("/lang/long-path?query",
+                  "Host: a.test\r\nAccept-Language: de\r\nX-Forwarded-For: 81.2.69.165\r\n"));
+  ASSERT_TRUE(decide("POST /static HTTP/1.1\r\nHost: b.test\r\nContent-Length: 1\r\n\r\n",
+                     "2.1.2.3"));
+  EXPECT_EQ(decision_.method, "POST");
+  EXPECT_EQ(decision_.target.text(), "/static");
+  EXPECT_EQ(decision_.host, "b.test");
+  EXPECT_EQ(decision_.client.text(), "2.1.2.3");
+  EXPECT_FALSE(decision_.peer_is_trusted);
+  EXPECT_EQ(decision_.country.code(), "FR");
+  EXPECT_EQ(decision_.shard_key, "/static\n");
+  EXPECT_EQ(decision_.extra_key, "");
+}
+
+}  // namespace
+}  // namespace ringside::sidecar

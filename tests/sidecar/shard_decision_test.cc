@@ -1,0 +1,170 @@
+#include "sidecar/shard_decision.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ringside::sidecar {
+namespace {
+
+struct Keys {
+  std::string shard;
+  std::string extra;
+};
+
+Keys keys_of(std::string_view spec_text, const http::Fields& fields,
+             const http::Target& target = {"/p", "q=1", true}) {
+  const auto spec = shard::KeySpec::parse(spec_text).value();
+  const RequestFacts facts{"a.test", target, fields, IpAddress::parse("203.0.113.9").value(),
+                           geo::Country::from("DE")};
+  Keys keys;
+  build_shard_key(keys.shard, spec, facts);
+  build_extra_key(keys.extra, spec, facts);
+  return keys;
+}
+
+TEST(ShardDecision, EachPartHasItsPlaceInTheKeys) {
+  struct Row {
+    std::string_view spec;
+    std::string_view shard;
+    std::string_view extra;
+  };
+  http::Fields fields;
+  fields.add("Accept-Language", "de");
+  fields.add("Cookie", "plan=free; user=u1");
+  fields.add("X-Twice", "one");
+  fields.add("x-twice", "two, three");
+  fields.add("X-Empty", "");
+  fields.add("X-Odd", "50%&a\\b\xc3\xa9");
+  for (const Row& row : std::vector<Row>{
+           {"country", "DE\n", "DE&"},
+           {"ip", "203.0.113.9\n", "203.0.113.9&"},
+           {"path", "/p\n", ""},
+           {"query", "q=1\n", ""},
+           {"host", "a.test\n", ""},
+           {"header:accept-language", "de\n", "de&"},
+           {"header:x-twice", "one, two, three\n", "one%2C%20two%2C%20three&"},
+           {"header:x-odd", "50%&a\\\\b\xc3\xa9\n", "50%25%26a\\b%C3%A9&"},
+           {"cookie:user", "u1\n", "u1&"},
+           {"country,path", "DE\n/p\n", "DE&"},
+           {"path,country", "/p\nDE\n", "DE&"},
+           {"host,header:accept-language,query,cookie:plan,ip",
+            "a.test\nde\nq=1\nfree\n203.0.113.9\n", "de&free&203.0.113.9&"},
+           // Absent and empty are the same.
+           {"header:x-empty,path", "\n/p\n", "&"},
+           {"header:x-absent,path", "\n/p\n", "&"},
+           {"cookie:absent,path", "\n/p\n", "&"},
+       }) {
+    const Keys keys = keys_of(row.spec, fields);
+    EXPECT_EQ(keys.shard, row.shard) << row.spec;
+    EXPECT_EQ(keys.extra, row.extra) << row.spec;
+  }
+}
+
+TEST(ShardDecision, IsAppendedToWhatIsThere) {
+  const auto spec = shard::KeySpec::country_and_path();
+  const http::Target target{"/p", "", false};
+  const http::Fields none;
+  const RequestFacts facts{"a.test", target, none, IpAddress{}, geo::Country{}};
+  std::string key = "before ";
+  build_shard_key(key, spec, facts);
+  EXPECT_EQ(key, "before ZZ\n/p\n");
+}
+
+TEST(ShardDecision, FindsCookies) {
+  struct Row {
+    std::vector<std::string_view> lines;
+    std::string_view name;
+    std::string_view value;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{"a=1"}, "a", "1"},
+           {{"ab=2; a=1"}, "a", "1"},
+           {{"a=1"}, "ab", ""},
+           {{"ba=2; a=1"}, "a", "1"},
+           {{"A=2; a=1"}, "a", "1"},
+           {{"a=1; a=2"}, "a", "1"},
+           {{"b=2", "a=1"}, "a", "1"},
+           {{"b=2", "a=1", "a=3"}, "a", "1"},
+           {{"a="}, "a", ""},
+           {{"a; a=1"}, "a", "1"},
+           {{"a=x=y"}, "a", "x=y"},
+           {{";; a=1;"}, "a", "1"},
+           {{"b=2;a=1"}, "a", "1"},
+           {{"b=2;   a=1"}, "a", "1"},
+           {{"=1"}, "a", ""},
+           {{""}, "a", ""},
+           {{}, "a", ""},
+       }) {
+    http::Fields fields;
+    fields.add("Not-Cookie", "a=wrong");
+    for (const auto line : row.lines) fields.add("Cookie", line);
+    std::string all;
+    for (const auto line : row.lines) all.append(line).append(" | ");
+    EXPECT_EQ(keys_of("cookie:" + std::string(row.name), fields).shard,
+              std::string(row.value) + "\n")
+        << row.name << " in " << all;
+  }
+}
+
+// Short values of everything that a careless form of the keys would mix up.
+class ValueSource {
+ public:
+  std::string next() {
+    static constexpr std::array<char, 14> bytes = {'&', '%', ',',  '\\', '\n',   ' ',    '2',
+                                                   '6', 'C', '\t', '\0', '\x80', '\xff', 'n'};
+    std::string value(random_() % 4, ' ');
+    for (char& c : value) c = bytes[random_() % bytes.size()];
+    return value;
+  }
+
+ private:
+  std::mt19937 random_{20240601};
+};
+
+// What a replica's cache key rests on: it sees the URI and the extra key and nothing else.
+TEST(ShardDecision, EqualExtraKeysOfAUriAreEqualShardKeys) {
+  ValueSource values;
+  std::map<std::string, std::string> shard_of_extra;
+  std::map<std::string, std::string> extra_of_shard;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string one = values.next();
+    const std::string two = values.next();
+    http::Fields fields;
+    fields.add("One", one);
+    fields.add("Two", two);
+    const Keys keys = keys_of("header:one,path,header:two,country", fields);
+    EXPECT_EQ(shard_of_extra.emplace(keys.extra, keys.shard).first->second, keys.shard);
+    EXPECT_EQ(extra_of_shard.emplace(keys.shard, keys.extra).first->second, keys.extra);
+  }
+  EXPECT_LT(shard_of_extra.size(), 20'000U);  // Else nothing was compared.
+}
+
+TEST(ShardDecision, DifferentUrisNeverShareAKey) {
+  ValueSource values;
+  std::map<std::string, std::vector<std::string>> parts_of_key;
+  const http::Fields none;
+  for (int i = 0; i < 20'000; ++i) {
+    const http::Target target{"/" + values.next(), values.next(), true};
+    const Keys keys = keys_of("path,query", none, target);
+    const std::vector<std::string> parts{target.path, target.query};
+    EXPECT_EQ(parts_of_key.emplace(keys.shard, parts).first->second, parts);
+  }
+}
+
+TEST(ShardDecision, TheExtraKeyFitsAFieldValue) {
+  std::string every_byte;
+  for (int c = 0; c < 256; ++c) every_byte.push_back(static_cast<char>(c));
+  http::Fields fields;
+  fields.add("X", every_byte);
+  const auto extra = keys_of("header:x", fields).extra;
+  for (const char c : extra) EXPECT_TRUE(c > ' ' && c < '\x7f') << int{c};
+  EXPECT_EQ(extra.find(','), std::string::npos);  // a list would be taken apart
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
