@@ -15,112 +15,116 @@ constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
 
 // HTTP heads (RFC 9112 §2.3, §3; RFC 9110 §5.4).
-constexpr size_t head_size_bytes = 32 * kKiB;       // beyond: 431 (502 from upstream)
+constexpr size_t head_size_bytes = 32 * kKiB;         // beyond: 431 (502 from upstream)
 constexpr size_t request_line_size_bytes = 8 * kKiB;  // beyond: 414
-constexpr size_t head_fields = 100;                 // field lines; beyond: 431 (502)
-constexpr size_t chunk_line_size_bytes = 256;       // size and extensions; beyond: 400 (502)
-constexpr size_t trailer_size_bytes = 8 * kKiB;     // trailers are read and dropped; beyond: 400
+constexpr size_t head_fields = 100;                   // field lines; beyond: 431 (502)
+constexpr size_t chunk_line_size_bytes = 256;         // size and extensions; beyond: 400 (502)
+constexpr size_t trailer_size_bytes = 8 * kKiB;       // trailers are read and dropped; beyond: 400
 constexpr std::uint64_t request_body_size_bytes = 4ULL * 1024 * kMiB;  // beyond: 413
 
 // Buffers.
 constexpr size_t connection_buffer_start_bytes = 4 * kKiB;  // grows as far as a head may be long
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;
-constexpr size_t body_piece_size_bytes = 64 * kKiB;         // read and relayed at once
-constexpr size_t flight_window_bytes = 256 * kKiB;  // what an unstored flight may run ahead
+constexpr size_t body_piece_size_bytes = 64 * kKiB;  // read and relayed at once
+constexpr size_t flight_window_bytes = 256 * kKiB;   // what an unstored flight may run ahead
 
-constexpr size_t flight_pieces_at_once = 16;        // that a reader writes in one go
+constexpr size_t flight_pieces_at_once = 16;           // that a reader writes in one go
 constexpr size_t merged_piece_size_bytes = 16 * kKiB;  // pieces smaller on average become one
 
 // Connections.
-constexpr size_t connections_per_core = 20'000;         // beyond: accepted, told 503, closed
-constexpr size_t idle_upstream_per_address = 256;       // per core; beyond: closed after use
+constexpr size_t connections_per_core = 20'000;               // beyond: accepted, told 503, closed
+constexpr size_t idle_upstream_per_address = 256;             // per core; beyond: closed after use
 constexpr std::uint32_t requests_per_connection = 1'000'000;  // then `Connection: close`
-constexpr Milliseconds accept_backoff_start{5};         // after EMFILE and its like, doubling
+constexpr Milliseconds accept_backoff_start{5};               // after EMFILE and its like, doubling
 constexpr Milliseconds accept_backoff_most{1000};
 
 constexpr unsigned interim_responses = 16;  // 1xx heads before the final one; more is no HTTP
 
 // Waits.
-constexpr Milliseconds deadline_tick{20};            // how late a deadline may be noticed
-constexpr Milliseconds client_head_timeout{10'000};  // first byte of a head to its end: 408
-constexpr Milliseconds client_idle_timeout{75'000};  // between requests: closed
-constexpr Milliseconds client_io_timeout{30'000};    // one piece of a body, either way
-constexpr Milliseconds connect_timeout{1'000};       // one address
-constexpr Milliseconds first_byte_timeout{30'000};   // request sent to head of the answer
-constexpr Milliseconds upstream_io_timeout{30'000};  // one piece of a body, either way
+constexpr Milliseconds deadline_tick{20};              // how late a deadline may be noticed
+constexpr Milliseconds client_head_timeout{10'000};    // first byte of a head to its end: 408
+constexpr Milliseconds client_idle_timeout{75'000};    // between requests: closed
+constexpr Milliseconds client_io_timeout{30'000};      // one piece of a body, either way
+constexpr Milliseconds connect_timeout{1'000};         // one address
+constexpr Milliseconds first_byte_timeout{30'000};     // request sent to head of the answer
+constexpr Milliseconds replica_answer_allowance{500};  // a sidecar waits longer than a replica does
+constexpr Milliseconds upstream_io_timeout{30'000};    // one piece of a body, either way
 constexpr Milliseconds upstream_idle_timeout{60'000};  // a pooled connection is kept no longer
-constexpr Milliseconds request_deadline{60'000};     // choosing, connecting, asking and failing over
-constexpr Milliseconds linger_timeout{1'000};        // for what a refused client still sends
+constexpr Milliseconds request_deadline{60'000};  // choosing, connecting, asking and failing over
+constexpr Milliseconds linger_timeout{1'000};     // for what a refused client still sends
 constexpr size_t linger_size_bytes = 256 * kKiB;
-constexpr Milliseconds drain_deadline{30'000};       // SIGTERM to exit
-constexpr Milliseconds pool_sweep{1'000};        // how often idle upstream connections are looked at
-constexpr Milliseconds resolve_cache_ttl{5'000};     // a host name's addresses
+constexpr Milliseconds drain_deadline{30'000};  // SIGTERM to exit
+constexpr Milliseconds pool_sweep{1'000};       // how often idle upstream connections are looked at
+constexpr Milliseconds resolve_cache_ttl{5'000};  // a host name's addresses
 
 // Repeats.
-constexpr unsigned owners_tried = 3;            // distinct replicas asked for one request
+constexpr unsigned owners_tried = 3;  // distinct replicas asked for one request
 
 // The tier.
-constexpr size_t members = 1024;                // replicas in one topology
-constexpr std::uint32_t member_weight = 1000;   // the heaviest
+constexpr size_t members = 1024;                   // replicas in one topology
+constexpr std::uint32_t member_weight = 1000;      // the heaviest
 constexpr std::uint32_t topology_weight = 16'384;  // all members together: one unit a bucket
-constexpr size_t member_name_size_bytes = 253;  // a DNS name (RFC 1035 §2.3.4)
-constexpr size_t member_zone_size_bytes = 63;   // a Kubernetes label's value
-constexpr size_t json_depth = 16;               // objects and arrays within each other
+constexpr size_t member_name_size_bytes = 253;     // a DNS name (RFC 1035 §2.3.4)
+constexpr size_t member_zone_size_bytes = 63;      // a Kubernetes label's value
+constexpr size_t json_depth = 16;                  // objects and arrays within each other
 constexpr size_t routes = 1024;
 constexpr size_t shard_key_parts = 8;
-constexpr size_t forwarded_hops = 64;           // elements walked in Forwarded/X-Forwarded-For
+constexpr size_t forwarded_hops = 64;  // elements walked in Forwarded/X-Forwarded-For
 
 // The near cache.
-constexpr size_t near_cache_bytes = 8 * kMiB;        // per core
+constexpr size_t near_cache_bytes = 8 * kMiB;         // per core
 constexpr size_t near_object_size_bytes = 64 * kKiB;  // larger answers are not kept
 
-constexpr Milliseconds near_ttl_most{60'000};         // no purge from elsewhere reaches it sooner
+constexpr Milliseconds near_ttl_most{60'000};  // no purge from elsewhere reaches it sooner
 
 // The store.
 constexpr size_t store_memory_bytes = 256 * kMiB;
-constexpr size_t object_share_divisor = 8;      // one object may take 1/8 of the store
+constexpr size_t object_share_divisor = 8;            // one object may take 1/8 of the store
 constexpr Seconds delta_seconds_most{2'147'483'648};  // RFC 9111 §1.2.2
-constexpr size_t variants_per_key = 32;         // beyond: the oldest variant goes
-constexpr unsigned flight_rounds = 3;           // flights joined for one request (see Vary)
-constexpr size_t flights_per_store = 65'536;    // beyond: forwarded without joining
+constexpr size_t variants_per_key = 32;               // beyond: the oldest variant goes
+constexpr unsigned flight_rounds = 3;                 // flights joined for one request (see Vary)
+constexpr size_t flights_per_store = 65'536;          // beyond: forwarded without joining
 
 // The country database.
 constexpr size_t geo_database_size_bytes = 512 * kMiB;  // beyond: refused
-constexpr unsigned geo_value_depth = 32;  // nesting of a record or the metadata; beyond: corrupt
-constexpr size_t geo_value_parts = 16'384;      // values in one; beyond: corrupt
-constexpr size_t geo_memo_entries = 4096;       // prefixes remembered per core (76 KiB); a power of 2
+constexpr unsigned geo_value_depth = 32;    // nesting of a record or the metadata; beyond: corrupt
+constexpr size_t geo_value_parts = 16'384;  // values in one; beyond: corrupt
+constexpr size_t geo_memo_entries = 4096;   // prefixes remembered per core (76 KiB); a power of 2
 
 // The admin listener.
 constexpr size_t admin_body_size_bytes = 4 * kMiB;
 constexpr size_t admin_threads = 2;
-constexpr size_t admin_connections = 256;         // beyond: the one that is idle for longest is closed
-constexpr Milliseconds admin_io_timeout{5'000};   // a request to be read whole, an answer written whole
+constexpr size_t admin_connections = 256;  // beyond: the one that is idle for longest is closed
+constexpr Milliseconds admin_io_timeout{
+    5'000};  // a request to be read whole, an answer written whole
 constexpr Milliseconds admin_idle_timeout{75'000};  // between requests: closed
-constexpr Milliseconds admin_linger_timeout{2'000};  // what still comes after the last answer is dropped
+constexpr Milliseconds admin_linger_timeout{
+    2'000};  // what still comes after the last answer is dropped
 
 // The program: configuration files and the process.
-constexpr size_t configuration_size_bytes = kMiB;      // beyond: refused
-constexpr size_t configuration_depth = 8;              // lists and maps within each other
-constexpr size_t configuration_nodes = 65'536;         // values, lists and maps together
-constexpr size_t configuration_map_keys = 256;         // in one map
-constexpr size_t store_memory_least_bytes = kMiB;      // --memory; less holds nothing of use
+constexpr size_t configuration_size_bytes = kMiB;  // beyond: refused
+constexpr size_t configuration_depth = 8;          // lists and maps within each other
+constexpr size_t configuration_nodes = 65'536;     // values, lists and maps together
+constexpr size_t configuration_map_keys = 256;     // in one map
+constexpr size_t store_memory_least_bytes = kMiB;  // --memory; less holds nothing of use
 constexpr size_t store_memory_most_bytes = size_t{1} << 46;
-constexpr size_t threads = 256;                        // --threads
+constexpr size_t threads = 256;                           // --threads
 constexpr Milliseconds configured_wait_most{86'400'000};  // any duration in a configuration
-constexpr Milliseconds file_poll{1'000};               // how often files are looked at for changes
-constexpr Milliseconds drain_poll{20};                 // how late the end of a drain is noticed
-constexpr Milliseconds admin_timeout{10'000};          // connecting to an admin server, and its answer
+constexpr Milliseconds file_poll{1'000};       // how often files are looked at for changes
+constexpr Milliseconds drain_poll{20};         // how late the end of a drain is noticed
+constexpr Milliseconds admin_timeout{10'000};  // connecting to an admin server, and its answer
 constexpr size_t admin_answer_size_bytes = 64 * kMiB;  // that a command takes from an admin server
 constexpr Milliseconds scale_poll{50};                 // `ringside scale` asks how far it is
 
 // Replaying logs.
-constexpr size_t replay_line_size_bytes = 64 * kKiB;   // a line of a log; beyond: skipped
-constexpr size_t replay_requests = 5'000'000;          // in one run, held in memory; beyond: refused
-constexpr size_t replay_skipped_shown = 5;             // lines of a log that the table names
-constexpr size_t replay_concurrency = 4096;            // requests in flight
-constexpr size_t replay_caches = 4096;                 // names told apart in Cache-Status
-constexpr Milliseconds replay_answer_timeout{70'000};  // longer than the tier's own request_deadline
-constexpr Milliseconds replay_look{50};                // how often progress is looked at
+constexpr size_t replay_line_size_bytes = 64 * kKiB;  // a line of a log; beyond: skipped
+constexpr size_t replay_requests = 5'000'000;         // in one run, held in memory; beyond: refused
+constexpr size_t replay_skipped_shown = 5;            // lines of a log that the table names
+constexpr size_t replay_concurrency = 4096;           // requests in flight
+constexpr size_t replay_caches = 4096;                // names told apart in Cache-Status
+constexpr Milliseconds replay_answer_timeout{
+    70'000};                             // longer than the tier's own request_deadline
+constexpr Milliseconds replay_look{50};  // how often progress is looked at
 constexpr Milliseconds replay_settle_timeout{60'000};  // for a change of the number of replicas
 constexpr Milliseconds replay_agree_timeout{3'000};    // for /metrics to show the last answers
 constexpr size_t replay_rows_shown = 10;               // countries and failures in the table

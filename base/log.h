@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string_view>
-
 #include <fmt/format.h>
+
+#include <string_view>
 
 // One line per event on stderr: time, level, message. For operators; never one per request.
 namespace ringside::log {

@@ -7,7 +7,7 @@ import os
 import pathlib
 import subprocess
 
-from processes import BenchError, cpu_us_between
+from processes import BenchError, busy_us, cpu_us_between, own_us
 from servers import Case
 
 SCRIPT = pathlib.Path(__file__).with_name("load.lua")
@@ -32,6 +32,7 @@ class Round:
     requests_per_s: float
     cpu_us_per_request: float
     cpu_share: float  # of the tested core, 1 where the servers had it all the time
+    others_share: float  # of one core: what neither the servers nor this script took of the machine
     p50_us: int
     p99_us: int
     origin_requests: int
@@ -80,7 +81,9 @@ def run_wrk(case: Case, size: int, traffic: Traffic, seconds: int) -> dict:
 def measure(case: Case, size: int, traffic: Traffic, seconds: int, origin: int) -> Round:
     fetched_before = fetched(origin)
     before = case.group.cpu_ticks()
+    others_before = busy_us() - own_us()
     told = run_wrk(case, size, traffic, seconds)
+    others_us = busy_us() - own_us() - others_before
     cpu_us = cpu_us_between(before, case.group.cpu_ticks())
     origin_requests = fetched(origin) - fetched_before - 1  # our own question
     return Round(
@@ -88,6 +91,7 @@ def measure(case: Case, size: int, traffic: Traffic, seconds: int, origin: int) 
         requests_per_s=told["requests"] / told["duration_us"] * 1e6,
         cpu_us_per_request=cpu_us / told["requests"],
         cpu_share=cpu_us / told["duration_us"],
+        others_share=max(0.0, others_us - cpu_us) / told["duration_us"],
         p50_us=told["p50_us"],
         p99_us=told["p99_us"],
         origin_requests=origin_requests,

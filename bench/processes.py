@@ -9,6 +9,7 @@ import time
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 10.0
+QUIET_SHARE = 0.1  # of one core that others may take while we measure
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -126,6 +127,30 @@ class Group:
     def cpu_ticks(self) -> dict[int, int]:
         """User and system time of each process since its start, in ticks of 1/TICKS_PER_S s."""
         return {pid: stat[1] for pid in self.pids() if (stat := stat_of(pid))}
+
+
+def busy_us() -> float:
+    """What all processes of the machine, and its neighbours on the host, have had of its cores.
+
+    Interrupts are in it, as they are in the times of processes (but with IRQ_TIME_ACCOUNTING)."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
+    return (user + nice + system + irq + softirq + steal) * 1e6 / TICKS_PER_S
+
+
+def own_us() -> float:
+    """What this script has had, and its children that have ended (wrk; servers only at the end)."""
+    times = os.times()
+    return (times.user + times.system + times.children_user + times.children_system) * 1e6
+
+
+def wait_for_quiet(deadline: float) -> None:
+    """Returns when a second went by in which the machine had little to do, or at the deadline."""
+    while time.monotonic() < deadline:
+        before = busy_us()
+        time.sleep(1)
+        if busy_us() - before < QUIET_SHARE * 1e6:
+            return
 
 
 def cpu_us_between(before: dict[int, int], after: dict[int, int]) -> float:

@@ -5,7 +5,7 @@ import statistics
 
 from load import Round
 
-FIGURES = ("requests_per_s", "cpu_us_per_request", "cpu_share", "p50_us", "p99_us")
+FIGURES = ("requests_per_s", "cpu_us_per_request", "cpu_share", "others_share", "p50_us", "p99_us")
 
 
 @dataclasses.dataclass
@@ -48,14 +48,15 @@ def spread(row: Row, figure: str) -> float:
 
 def table(rows: list[Row]) -> str:
     lines = [f"{'':9} {'body':>7}  {'server':9} {'req/s':>9} {'CPU us/req':>11} {'spread':>7} "
-             f"{'p50 us':>7} {'p99 us':>7} {'core':>5} {'origin':>7}"]
+             f"{'p50 us':>7} {'p99 us':>7} {'core':>5} {'others':>7} {'origin':>7}"]
     for row in rows:
         lines.append(
             f"{hops_text(row.hops):9} {size_text(row.size):>7}  {row.server:9} "
             f"{row.median('requests_per_s'):9,.0f} {row.median('cpu_us_per_request'):11.2f} "
             f"{spread(row, 'cpu_us_per_request'):7.0%} "
             f"{row.median('p50_us'):7,.0f} {row.median('p99_us'):7,.0f} "
-            f"{row.median('cpu_share'):5.0%} {row.origin_requests():7,}")
+            f"{row.median('cpu_share'):5.0%} {row.median('others_share'):7.0%} "
+            f"{row.origin_requests():7,}")
     lines.append("")
     for theirs, ours in pairs(rows):
         lines.append(

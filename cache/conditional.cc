@@ -37,9 +37,8 @@ bool is_not_modified(const http::Fields& request, const http::Fields& stored,
 }
 
 bool is_condition(std::string_view field_name) noexcept {
-  constexpr std::array<std::string_view, 6> names = {"if-none-match",       "if-modified-since",
-                                                     "if-match",            "if-range",
-                                                     "if-unmodified-since", "range"};
+  constexpr std::array<std::string_view, 6> names = {
+      "if-none-match", "if-modified-since", "if-match", "if-range", "if-unmodified-since", "range"};
   return std::any_of(names.begin(), names.end(), [&](std::string_view condition) {
     return http::same_token(condition, field_name);
   });

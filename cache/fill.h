@@ -9,8 +9,9 @@
 
 namespace ringside::cache {
 
-// Reads the body of a flight's fetch to its end, whoever of its readers stays, and stores what came.
-// The flight was published; its exchange's head is read. Runs on the exchange's core, of its own.
+// Reads the body of a flight's fetch to its end, whoever of its readers stays, and stores what
+// came. The flight was published; its exchange's head is read. Runs on the exchange's core, of its
+// own.
 //
 // What turns out too large to store is still streamed to those who wait for it, at their pace; if
 // they all go, the fetch ends.

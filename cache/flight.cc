@@ -37,8 +37,7 @@ http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds 
       const std::lock_guard lock(flight_->mutex_);
       const auto& pieces = flight_->pieces_;
       if (position_ < pieces.size()) {
-        const std::size_t end =
-            std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
+        const std::size_t end = std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
         std::vector<PiecePointer> taken(pieces.begin() + static_cast<std::ptrdiff_t>(position_),
                                         pieces.begin() + static_cast<std::ptrdiff_t>(end));
         position_ = end;

@@ -20,8 +20,8 @@ class FlightTable {
   };
   [[nodiscard]] Joined join(const CacheKey& key, const std::string& variant,
                             std::uint64_t purges_seen);
-  // Nobody joins it any more; who has joined stays. Before the leader's response can be found in the
-  // store, nobody may be able to miss both: put first, then leave.
+  // Nobody joins it any more; who has joined stays. Before the leader's response can be found in
+  // the store, nobody may be able to miss both: put first, then leave.
   void leave(const Flight& flight);
   // Nobody joins a flight for any variant of the key, and what they bring is outdated.
   void forget(const CacheKey& key);

@@ -33,8 +33,8 @@ Freshness freshness_of(const http::Fields& fields, const http::ResponseDirective
   Freshness out;
   out.received = times.received;
   out.no_cache = directives.no_cache;
-  out.must_revalidate = directives.must_revalidate || directives.proxy_revalidate ||
-                        directives.s_maxage.has_value();
+  out.must_revalidate =
+      directives.must_revalidate || directives.proxy_revalidate || directives.s_maxage.has_value();
 
   const auto date_field = fields.first("date");
   const auto date = date_field ? http::parse_date(*date_field, times.received) : std::nullopt;

@@ -4,8 +4,7 @@
 
 namespace ringside::cache {
 
-Result<void> inquire(const http::RequestHead& request, const Settings& settings,
-                     Inquiry& inquiry) {
+Result<void> inquire(const http::RequestHead& request, const Settings& settings, Inquiry& inquiry) {
   inquiry.method = request.method;
   inquiry.from_sidecar = request.fields.has(http::internal::topology);
   if (auto parsed = http::normalise_target(request.target, inquiry.target); !parsed) {
@@ -31,11 +30,12 @@ Result<void> inquire(const http::RequestHead& request, const Settings& settings,
                            !request.fields.has("range");
 
   const auto route = settings.route_table.find(inquiry.host, inquiry.target.path);
-  if (!route) {
+  inquiry.route = route ? &settings.routes[*route] : nullptr;
+  // What is stored can be purged whether or not a route (still) leads there.
+  if (!route && request.method != "PURGE") {
     return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
                  "no route for " + inquiry.host + inquiry.target.path};
   }
-  inquiry.route = &settings.routes[*route];
   return {};
 }
 

@@ -20,15 +20,15 @@ struct Inquiry {
   std::string host;
   std::string country;  // as the sidecar said it; empty where it didn't
   bool from_sidecar = false;
-  const Route* route = nullptr;  // into the Settings
+  const Route* route = nullptr;  // into the Settings; null only where PURGE has none
   CacheKey key;
   http::RequestDirectives directives;
   bool may_use_store = false;   // a stored response may answer it
   bool may_fill_store = false;  // and its own answer may be stored and shared
 };
 
-// Fails for targets and hosts that are malformed, and where no route matches. A pure function of the
-// request and the settings.
+// Fails for targets and hosts that are malformed, and where no route matches. A pure function of
+// the request and the settings.
 [[nodiscard]] Result<void> inquire(const http::RequestHead& request, const Settings& settings,
                                    Inquiry& inquiry);
 

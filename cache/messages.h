@@ -31,8 +31,8 @@ struct AnswerNotes {
   http::CacheStatus status;
   metrics::Outcome outcome = metrics::Outcome::miss;
   std::optional<Seconds> age;
-  std::optional<std::uint64_t> length_bytes;      // Content-Length
-  std::optional<Milliseconds> near_ttl;           // see internal::near_ttl
+  std::optional<std::uint64_t> length_bytes;  // Content-Length
+  std::optional<Milliseconds> near_ttl;       // see internal::near_ttl
   http::Coding coding = http::Coding::as_is;
   bool keep_alive = true;
   bool to_sidecar = false;

@@ -56,7 +56,8 @@ struct Replica::Impl {
   metrics::Sheet sheet;
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
-  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have unwound.
+  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
+  // unwound.
   http::CoreGroup cores;
   std::vector<std::unique_ptr<CoreState>> states;
   http::Server server;
@@ -84,8 +85,7 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
     impl_->settings = settings;
     impl_->show_topology();
   }
-  impl_->cores.on_each(
-      [&](http::Core& core) { impl_->states[core.index()]->settings = settings; });
+  impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->settings = settings; });
 }
 
 std::shared_ptr<const Settings> Replica::settings() const {

@@ -13,8 +13,8 @@
 
 namespace ringside::cache {
 
-// One cache process's worth: a listener, a store, and the way to the origin. All methods are for the
-// control thread, one at a time, where nothing else is said.
+// One cache process's worth: a listener, a store, and the way to the origin. All methods are for
+// the control thread, one at a time, where nothing else is said.
 class Replica {
  public:
   struct Start {
@@ -35,8 +35,8 @@ class Replica {
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 
-  // Removes every stored response for the URI (all shard keys, all variants); a flight for it that is
-  // in the air stores nothing. Returns how many. Thread-safe.
+  // Removes every stored response for the URI (all shard keys, all variants); a flight for it that
+  // is in the air stores nothing. Returns how many. Thread-safe.
   std::size_t purge(std::string_view host, std::string_view path_and_query);
   // Removes everything.
   std::size_t purge_all();

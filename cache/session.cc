@@ -96,9 +96,8 @@ Result<void> Session::look() {
 StoredPointer Session::find_usable() {
   if (!inquiry_.may_use_store) return nullptr;
   found_ = state_.shared.store.find(inquiry_.key, request_.fields);
-  const Verdict verdict =
-      judge(found_.response ? &found_.response->head->freshness() : nullptr, inquiry_.directives,
-            state_.core.now());
+  const Verdict verdict = judge(found_.response ? &found_.response->head->freshness() : nullptr,
+                                inquiry_.directives, state_.core.now());
   status_.forward = forward_reason(inquiry_, found_);
   if (verdict != Verdict::fresh && verdict != Verdict::stale) return nullptr;
   status_.hit = true;
@@ -125,8 +124,8 @@ http::Task<void> Session::answer_stored(StoredPointer stored) {
   AnswerNotes notes = this->notes();
   notes.age = age(freshness, now);
   keep_alive_ = notes.keep_alive;
-  const bool not_modified =
-      stored->head->status() == 200 && is_not_modified(request_.fields, stored->head->fields(), now);
+  const bool not_modified = stored->head->status() == 200 &&
+                            is_not_modified(request_.fields, stored->head->fields(), now);
   const bool body_follows = !not_modified && inquiry_.method == "GET";
   if (not_modified) {
     begin_not_modified_head(head_, *stored->head);
@@ -140,9 +139,9 @@ http::Task<void> Session::answer_stored(StoredPointer stored) {
   end_head(head_, notes);
   if (stored->body->pieces.size() <= 1) {
     const std::array<asio::const_buffer, 2> buffers{
-        view(head_), view(body_follows && !stored->body->pieces.empty()
-                              ? stored->body->pieces.front()->bytes()
-                              : std::string_view{})};
+        view(head_),
+        view(body_follows && !stored->body->pieces.empty() ? stored->body->pieces.front()->bytes()
+                                                           : std::string_view{})};
     co_await write(buffers);
   } else {
     std::vector<asio::const_buffer> buffers{view(head_)};
@@ -200,8 +199,8 @@ http::Task<void> Session::answer_from_flight(SharedFetch& fetch) {
   }
   head_ = stored->text();
   const auto length_bytes = fetch.flight().length_bytes();
-  const auto delivery = http::choose_delivery(request_.minor_version, length_bytes.has_value(),
-                                              notes.keep_alive);
+  const auto delivery =
+      http::choose_delivery(request_.minor_version, length_bytes.has_value(), notes.keep_alive);
   notes.coding = delivery.coding;
   notes.keep_alive = keep_alive_ = delivery.keep_alive;
   if (stored->status() != 204) notes.length_bytes = length_bytes;
@@ -274,9 +273,9 @@ http::Task<void> Session::pass_on() {
 
 http::Task<void> Session::relay_answer(http::Exchange& exchange) {
   AnswerNotes notes = this->notes();
-  const auto delivery = http::choose_delivery(
-      request_.minor_version, http::length_is_known(exchange.head().framing),
-      notes.keep_alive && client_.body_done());
+  const auto delivery =
+      http::choose_delivery(request_.minor_version, http::length_is_known(exchange.head().framing),
+                            notes.keep_alive && client_.body_done());
   notes.coding = delivery.coding;
   notes.keep_alive = keep_alive_ = delivery.keep_alive;
   begin_forwarded_head(head_, exchange.head(), state_.shared.name);

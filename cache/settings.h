@@ -20,7 +20,7 @@ struct Route {
 // What a reload may change of a replica, as one immutable value.
 struct Settings {
   std::vector<Route> routes;
-  http::RouteTable route_table;  // over routes
+  http::RouteTable route_table;                     // over routes
   std::shared_ptr<const shard::Topology> topology;  // the replica's peers and itself; may be empty
   std::string country_header = "X-Country";
   std::vector<Network> purge_from;  // whose PURGE requests are obeyed

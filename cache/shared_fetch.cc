@@ -18,7 +18,8 @@ class Leadership {
   Leadership(FlightTable& flights, Flight& flight) noexcept : flights_(flights), flight_(flight) {}
   ~Leadership() {
     if (flight_.state() == Flight::State::asking) {
-      fail({ErrorKind::internal, ErrorSource::ourselves, Retry::no, "the shared fetch was given up"});
+      fail({ErrorKind::internal, ErrorSource::ourselves, Retry::no,
+            "the shared fetch was given up"});
     }
   }
   Leadership(const Leadership&) = delete;
@@ -97,8 +98,8 @@ http::Task<std::optional<SharedFetch::Way>> SharedFetch::follow(SteadyPoint dead
 
 http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   Leadership leadership(state_.shared.flights, *flight_);
-  // Asked again inside the flight: an earlier one may have ended between our look into the store and
-  // our joining.
+  // Asked again inside the flight: an earlier one may have ended between our look into the store
+  // and our joining.
   const auto again = state_.shared.store.find(inquiry_.key, request_.fields);
   if (again.response) {
     const auto& freshness = again.response->head->freshness();
@@ -161,8 +162,7 @@ SharedFetch::Way SharedFetch::take_answer(const http::ResponseHead& response,
   std::optional<std::uint64_t> length_bytes;
   if (response.framing.kind == Kind::length) length_bytes = response.framing.length_bytes;
   if (response.framing.kind == Kind::none) length_bytes = 0;
-  const bool too_large =
-      length_bytes && *length_bytes > state_.shared.store.object_limit_bytes();
+  const bool too_large = length_bytes && *length_bytes > state_.shared.store.object_limit_bytes();
   if (storability_ != Storability::storable || too_large) {
     // What was stored before is not what the origin says now.
     if (validated_ && response.status < 500) state_.shared.store.erase(inquiry_.key);

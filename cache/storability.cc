@@ -51,8 +51,8 @@ Storability storability(const StorabilityInput& input) noexcept {
   if (input.authorized && !shared_allowed) return Storability::authorization;
   if (varies_on_anything(input.fields)) return Storability::vary_any;
   if (input.fields.has("set-cookie")) return Storability::set_cookie;
-  const bool can_be_validated = input.status == 200 && (input.fields.has("etag") ||
-                                                        input.fields.has("last-modified"));
+  const bool can_be_validated =
+      input.status == 200 && (input.fields.has("etag") || input.fields.has("last-modified"));
   const bool lives = input.freshness.has_explicit_lifetime && !input.freshness.no_cache &&
                      input.freshness.lifetime > input.freshness.initial_age;
   if (!lives && !can_be_validated) return Storability::no_lifetime;

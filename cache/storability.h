@@ -11,8 +11,8 @@ namespace ringside::cache {
 // Whether a response may be stored (RFC 9111 §3), and if not, why: the `detail` of Cache-Status.
 enum class Storability {
   storable,
-  method,         // only GET is stored
-  request_said,   // the request's no-store
+  method,        // only GET is stored
+  request_said,  // the request's no-store
   no_store,
   is_private,
   authorization,  // §3.5

@@ -29,11 +29,11 @@ Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   // The newest answer says what the URI varies on now (RFC 9111 §4.1).
   const auto& names = row.variants.back()->head->vary();
   if (names.empty()) return {row.variants.back(), {}};
-  for (auto variant = row.variants.rbegin(); variant != row.variants.rend(); ++variant) {
-    const StoredHead& head = *(*variant)->head;
-    if (variant_key(head.vary(), request) == head.variant()) return {*variant, names};
-  }
-  return {nullptr, names};
+  const auto variant =
+      std::find_if(row.variants.rbegin(), row.variants.rend(), [&](const StoredPointer& stored) {
+        return variant_key(stored->head->vary(), request) == stored->head->variant();
+      });
+  return {variant == row.variants.rend() ? nullptr : *variant, names};
 }
 
 void Store::add_variant(Row& row, StoredPointer response, std::size_t& dropped) {
@@ -51,8 +51,7 @@ void Store::add_variant(Row& row, StoredPointer response, std::size_t& dropped) 
 }
 
 bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen) {
-  const std::size_t most_bytes =
-      response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes;
+  const std::size_t most_bytes = response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes;
   if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
   Stripe& stripe = stripe_of(key.hash);
   {

@@ -18,8 +18,8 @@
 namespace ringside::cache {
 
 // Responses in memory within a budget of bytes that it keeps at every moment, what flights hold
-// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Evicts the
-// least recently used key of a stripe, stripes in turn. Thread-safe.
+// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Evicts
+// the least recently used key of a stripe, stripes in turn. Thread-safe.
 class Store {
  public:
   explicit Store(std::size_t limit_bytes);
@@ -31,7 +31,8 @@ class Store {
   [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
 
   // Keeps the response in place of the variant it equals. `purges_seen` is purge_count() when its
-  // fetch began: what a purge may have meant is not stored (false). Also false where it does not fit.
+  // fetch began: what a purge may have meant is not stored (false). Also false where it does not
+  // fit.
   bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen);
   void erase(const CacheKey& key);
 

@@ -19,9 +19,8 @@ bool is_left_out(std::string_view name) noexcept {
 bool is_kept_from_304(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 4> kept = {"content-encoding", "content-type",
                                                     "content-range", "content-length"};
-  return std::any_of(kept.begin(), kept.end(), [&](std::string_view kept_name) {
-    return http::same_token(kept_name, name);
-  });
+  return std::any_of(kept.begin(), kept.end(),
+                     [&](std::string_view kept_name) { return http::same_token(kept_name, name); });
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace ringside::cache {
 class StoredHead {
  public:
   // From an origin's answer. Fields that are never stored or that are written anew for each answer
-  // are left out: hop-by-hop, internal, Age, Content-Length. Our Via is added, and a Date where there
-  // is none (RFC 9110 §6.6.1).
+  // are left out: hop-by-hop, internal, Age, Content-Length. Our Via is added, and a Date where
+  // there is none (RFC 9110 §6.6.1).
   StoredHead(const http::ResponseHead& response, const Freshness& freshness,
              std::string_view via_name, std::vector<std::string> vary, std::string variant);
   StoredHead(const StoredHead&) = delete;

@@ -27,8 +27,7 @@ std::vector<std::string> vary_names(const http::Fields& response_fields) {
   return names;
 }
 
-std::string variant_key(const std::vector<std::string>& names,
-                        const http::Fields& request_fields) {
+std::string variant_key(const std::vector<std::string>& names, const http::Fields& request_fields) {
   std::string key;
   for (const std::string& name : names) {
     key.append(name);

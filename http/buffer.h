@@ -6,8 +6,8 @@
 
 namespace ringside::http {
 
-// Bytes that were received and not yet consumed, in one piece of memory. Grows, never shrinks; empty
-// ones own nothing, so that an idle connection costs no buffer.
+// Bytes that were received and not yet consumed, in one piece of memory. Grows, never shrinks;
+// empty ones own nothing, so that an idle connection costs no buffer.
 class Buffer {
  public:
   [[nodiscard]] std::string_view readable() const noexcept {

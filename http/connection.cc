@@ -36,7 +36,12 @@ Connection::Connection(Core& core, Socket socket, ErrorSource other_side,
   remote_ = address_of(socket_.remote_endpoint(ignored));
 }
 
-Connection::~Connection() = default;
+Connection::~Connection() {
+  if (!ends_with_reset_) return;
+  // Explicitly: a socket that Asio closes in its destructor has its linger option taken away.
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
 
 void Connection::set_deadline(SteadyPoint at) noexcept {
   timed_out_ = false;
@@ -211,8 +216,8 @@ std::optional<Result<std::string_view>> Connection::take_body() {
   }
   auto piece = bytes;
   if (body_ == Body::length) {
-    piece = bytes.substr(0, static_cast<std::size_t>(
-                                std::min<std::uint64_t>(bytes.size(), body_left_bytes_)));
+    piece = bytes.substr(
+        0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), body_left_bytes_)));
     body_left_bytes_ -= piece.size();
     if (body_left_bytes_ == 0) body_ = Body::done;
   }

@@ -71,8 +71,8 @@ class Connection final : public Closable, private Deadline {
   void close_if_idle() noexcept;
   // The end will be a reset, so that the other side can't take a cut message for a whole one.
   void reset_on_close() noexcept;
-  // Our half ends, unless the end is to be a reset; the other side may still be read, so that what we wrote is not lost to a reset
-  // (RFC 9112 §9.6).
+  // Our half ends, unless the end is to be a reset; the other side may still be read, so that what
+  // we wrote is not lost to a reset (RFC 9112 §9.6).
   void shutdown_send() noexcept;
   // Drops what was received and lets go of memory. For connections that wait for long.
   void release_buffer_if_empty() noexcept;

@@ -35,8 +35,8 @@ void Deadlines::advance(SteadyPoint now) noexcept {
   const auto target = now <= start_ ? 0 : static_cast<std::uint64_t>((now - start_) / tick);
   if (target <= current_tick_) return;
   // After a long pause each slot is looked at once, not once for each turn of the wheel.
-  const std::uint64_t first = target - current_tick_ > slot_count ? target - slot_count + 1
-                                                                  : current_tick_ + 1;
+  const std::uint64_t first =
+      target - current_tick_ > slot_count ? target - slot_count + 1 : current_tick_ + 1;
   current_tick_ = target;
   for (std::uint64_t at_tick = first; at_tick <= target; ++at_tick) {
     Slot due;

@@ -39,8 +39,8 @@ class Deadline : public boost::intrusive::list_base_hook<
   bool armed_ = false;
 };
 
-// A hashed timing wheel (Varghese & Lauck 1987, scheme 6): one slot a limits::deadline_tick, so that
-// ten thousand idle connections cost nothing until their time comes. One per core.
+// A hashed timing wheel (Varghese & Lauck 1987, scheme 6): one slot a limits::deadline_tick, so
+// that ten thousand idle connections cost nothing until their time comes. One per core.
 class Deadlines {
  public:
   explicit Deadlines(SteadyPoint now) noexcept;

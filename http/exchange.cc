@@ -42,8 +42,8 @@ Task<Result<void>> Exchange::send_body(const OutgoingRequest& request) {
   const RelayLimits relay_limits{limits::client_io_timeout, limits::upstream_io_timeout,
                                  limits::request_body_size_bytes};
   std::string_view no_head;
-  const auto sent = co_await relay(*request.body, *lease_.connection, no_head, request.body_coding,
-                                   relay_limits);
+  const auto sent =
+      co_await relay(*request.body, *lease_.connection, no_head, request.body_coding, relay_limits);
   if (!sent) co_return sent.error();
   co_return Result<void>();
 }

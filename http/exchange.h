@@ -22,8 +22,8 @@ struct ExchangeLimits {
 // A request as it is sent upstream.
 struct OutgoingRequest {
   std::string_view method;
-  std::string_view head;         // complete, with its empty line
-  Connection* body = nullptr;    // where a body is read from; null: no body
+  std::string_view head;       // complete, with its empty line
+  Connection* body = nullptr;  // where a body is read from; null: no body
   Coding body_coding = Coding::as_is;
   bool tell_to_continue = false;  // the client waits for `100 Continue` before it sends the body
 };

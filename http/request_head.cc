@@ -13,7 +13,9 @@ bool check_target(HeadReader& reader, RequestHead& head) {
   }
   if (head.target.front() == '/') return true;
   if (head.target == "*") {
-    return head.method == "OPTIONS" || reader.refuse("the target * with a method but OPTIONS");
+    // PURGE is ours rather than HTTP's: with * it means everything of every host.
+    return head.method == "OPTIONS" || head.method == "PURGE" ||
+           reader.refuse("the target * with a method but OPTIONS");
   }
   const auto absolute = split_absolute(head.target);
   if (!absolute) return reader.refuse("a target that starts with neither / nor http://");

@@ -20,7 +20,8 @@ constexpr std::string_view busy_answer =
 
 Error cannot_listen(const Endpoint& address, const boost::system::error_code& code) {
   std::string remedy = "choose another address";
-  if (code == asio::error::address_in_use) remedy = "stop what listens there or choose another port";
+  if (code == asio::error::address_in_use)
+    remedy = "stop what listens there or choose another port";
   if (code == asio::error::access_denied) remedy = "choose a port above 1023";
   return {ErrorKind::invalid_input, ErrorSource::ourselves, Retry::no,
           fmt::format("cannot listen on {}: {}; {}", address.text(), code.message(), remedy)};
@@ -56,8 +57,8 @@ Task<void> Server::Door::serve(Socket socket) {
   open.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// After a failed accept (EMFILE and its like) waiting is all that helps: the connection stays in the
-// kernel's queue until a descriptor is free.
+// After a failed accept (EMFILE and its like) waiting is all that helps: the connection stays in
+// the kernel's queue until a descriptor is free.
 Task<void> Server::Door::accept_all() {
   Milliseconds backoff = limits::accept_backoff_start;
   while (acceptor.is_open()) {
@@ -89,8 +90,8 @@ Server::~Server() = default;
 
 Result<void> Server::listen(const Endpoint& address) {
   boost::system::error_code code;
-  const auto ip = asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host,
-                                         code);
+  const auto ip =
+      asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, code);
   if (code) {
     return invalid_input("cannot listen on " + address.text() +
                          ": not an IP address; give one, such as 0.0.0.0:8080 or [::]:8080");
@@ -101,8 +102,8 @@ Result<void> Server::listen(const Endpoint& address) {
     auto door = std::make_unique<Door>(cores_[index], session_);
     door->acceptor.open(endpoint.protocol(), code);
     if (!code) door->acceptor.set_option(Acceptor::reuse_address(true), code);
-    // The first listener binds without SO_REUSEPORT for the check that nobody else has the port, and
-    // takes the option before the others join it.
+    // The first listener binds without SO_REUSEPORT for the check that nobody else has the port,
+    // and takes the option before the others join it.
     if (!code && index > 0) door->acceptor.set_option(reuse_port(true), code);
     if (!code) door->acceptor.bind(endpoint, code);
     if (!code && index == 0) door->acceptor.set_option(reuse_port(true), code);

@@ -10,8 +10,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 
-// Asio's types with the executor that all of ours run on, spelled out once: a concrete executor costs
-// no virtual call.
+// Asio's types with the executor that all of ours run on, spelled out once: a concrete executor
+// costs no virtual call.
 namespace ringside::http {
 
 namespace asio = boost::asio;

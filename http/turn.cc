@@ -11,6 +11,11 @@ Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
   if (!begun || !*begun) co_return false;
   client.set_deadline(limits::client_head_timeout);
   const auto read = co_await client.read_request(head_limits, head);
+  if (read && head.framing.kind == Framing::Kind::length &&
+      head.framing.length_bytes > limits::request_body_size_bytes) {
+    co_return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
+                    "the body is larger than is allowed"};
+  }
   if (read) co_return true;
   if (read.error().kind == ErrorKind::disconnected) co_return false;
   co_return read.error();

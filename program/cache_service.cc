@@ -24,7 +24,7 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
       cache::Replica::start({configuration.name, *configuration.listen, thread_count(configuration),
                              configuration.memory_bytes, *settings},
                             clock);
-  if (!started) return started.error();
+  if (!started) return start_failure(started.error());
   std::unique_ptr<CacheService> service(new CacheService());
   service->replica_ = *std::move(started);
   service->configuration_ = configuration;

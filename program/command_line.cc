@@ -54,8 +54,7 @@ void add_shard(CLI::App& app, Texts& texts, CommandLine& out) {
   app.add_option("--ip", texts.ip, "The client's address (default 127.0.0.1)")->type_name("IP");
   app.add_option("--header", texts.headers, "'Name: value' of the request; may be given again")
       ->type_name("HEADER")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   app.add_flag("--json", out.shard.json, "JSON instead of a table");
   app.add_option("URL", out.shard.urls, "http://HOST/PATH or /PATH; -: lines `[IP ]URL` from stdin")
       ->required();

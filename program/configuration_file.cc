@@ -292,9 +292,10 @@ Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValu
     auto ttl = parse_duration(joined);
     if (!ttl) return fail(ttl.error());
     if (*ttl > limits::near_ttl_most) {
-      return fail(invalid_input(fmt::format("{} is too long for answers that no purge from elsewhere "
-                                            "reaches; write at most {}",
-                                            joined, duration_text(limits::near_ttl_most))));
+      return fail(
+          invalid_input(fmt::format("{} is too long for answers that no purge from elsewhere "
+                                    "reaches; write at most {}",
+                                    joined, duration_text(limits::near_ttl_most))));
     }
     route.near_ttl = *ttl;
   } else {

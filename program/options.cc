@@ -64,7 +64,12 @@ Result<void> set_scheme(Configuration& configuration, std::string_view text) {
 }
 
 Result<void> set_geo(Configuration& configuration, std::string_view text) {
-  if (text.empty()) return invalid_input("is empty; name a file in MaxMind's format");
+  const bool control = std::any_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (text.empty() || control) {
+    return invalid_input(fmt::format("{} can't be a file's name; name a file in MaxMind's format",
+                                     shard::quotation(text)));
+  }
   configuration.geo = text;
   return {};
 }

@@ -22,7 +22,11 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
 
 Process::~Process() { admin_.stop(); }
 
-Result<void> Process::start_admin() { return admin_.start(configuration_.admin); }
+Result<void> Process::start_admin() {
+  auto started = admin_.start(configuration_.admin);
+  if (!started) return start_failure(started.error());
+  return {};
+}
 
 FileWatch Process::watch() const {
   std::vector<std::string> files;
@@ -102,8 +106,8 @@ int Process::end(const Signals& signals) {
       break;
     }
   }
+  admin_.stop();  // first: its handlers ask the service
   service_.stop();
-  admin_.stop();
   return code;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -32,9 +33,16 @@ const SystemClock& system_clock() {
   return clock;
 }
 
+// One line on stderr, whatever bytes the names in it have.
+void complain(std::string line) {
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  fmt::print(stderr, "{}\n", line);
+}
+
 // The one line of a failed command.
 int fail(std::string_view called, const Error& error) {
-  fmt::print(stderr, "ringside {}: {}\n", called, error.message);
+  complain(fmt::format("ringside {}: {}", called, error.message));
   return error.kind == ErrorKind::invalid_input ? wrong_usage : failure;
 }
 
@@ -145,7 +153,7 @@ int run(int argc, const char* const* argv) {
   std::set_terminate(die);
   const auto line = parse_command_line(argc, argv);
   if (!line) {
-    fmt::print(stderr, "{}\n", line.error().message);
+    complain(line.error().message);
     return wrong_usage;
   }
   using Verb = CommandLine::Verb;

@@ -55,4 +55,11 @@ class Service {
   virtual void add_pages(http::AdminServer& /*server*/) {}
 };
 
+// The error of a component that did not start: a port in use and its like are failures, not wrong
+// usage.
+[[nodiscard]] inline Error start_failure(Error error) {
+  error.kind = ErrorKind::internal;
+  return error;
+}
+
 }  // namespace ringside::program

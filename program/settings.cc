@@ -25,7 +25,8 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
 
   auto out = std::make_shared<sidecar::Settings>();
   for (const RouteConfiguration& route : routes) {
-    out->routes.push_back({route.name, route.match, route.origin, *route.shard_key, route.near_ttl});
+    out->routes.push_back(
+        {route.name, route.match, route.origin, *route.shard_key, route.near_ttl});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;
@@ -37,7 +38,10 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->country_header = configuration.country_header;
   out->without_replica = configuration.without_replica;
   out->connect_timeout = configuration.connect_timeout;
-  out->first_byte_timeout = configuration.first_byte_timeout;
+  // One file may serve the whole tier: a replica must be able to say that its origin is silent
+  // before it is itself taken for silent, else the next owners would ask that origin too.
+  out->first_byte_timeout = configuration.connect_timeout + configuration.first_byte_timeout +
+                            limits::replica_answer_allowance;
   out->request_deadline = configuration.request_deadline;
   return std::shared_ptr<const sidecar::Settings>(std::move(out));
 }

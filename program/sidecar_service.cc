@@ -34,7 +34,7 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
 
   auto started = sidecar::Sidecar::start(
       {*configuration.listen, thread_count(configuration), *settings}, clock);
-  if (!started) return started.error();
+  if (!started) return start_failure(started.error());
   std::unique_ptr<SidecarService> service(new SidecarService());
   service->sidecar_ = *std::move(started);
   service->configuration_ = configuration;
@@ -95,8 +95,11 @@ Result<Membership> SidecarService::propose(const shard::TopologyRequest& request
 }
 
 PurgeResult SidecarService::purge(const PurgeTarget& target) {
-  const std::lock_guard control(control_);
-  auto report = target.everything ? sidecar_->purge("", "")
+  // Not `control_`: a purge waits for replicas, and a drain must not wait for it.
+  const std::lock_guard purging(purge_);
+  if (stopped_) return {0, {"every replica: this sidecar has stopped"}};
+  // `PURGE *` is everything of every host, whichever it names.
+  auto report = target.everything ? sidecar_->purge("localhost", "*")
                                   : sidecar_->purge(target.host, target.path_and_query);
   return {report.removed, std::move(report.missing)};
 }
@@ -110,6 +113,8 @@ std::size_t SidecarService::open_connections() const { return sidecar_->open_con
 
 void SidecarService::stop() {
   const std::lock_guard control(control_);
+  const std::lock_guard purging(purge_);
+  stopped_ = true;
   sidecar_->stop();
 }
 

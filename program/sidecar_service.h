@@ -36,6 +36,8 @@ class SidecarService final : public Service {
                                      const Countries& countries);
 
   std::mutex control_;        // one change at a time; before `mutex_`
+  std::mutex purge_;          // one purge at a time, and none once stopped; after `control_`
+  bool stopped_ = false;      // of `purge_`
   mutable std::mutex mutex_;  // what is below but for the sidecar, which is set once
   Configuration configuration_;
   Membership membership_;

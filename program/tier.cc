@@ -49,7 +49,7 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   if (!settings) return settings.error();
   auto started = sidecar::Sidecar::start(
       {*configuration.listen, thread_count(configuration), *settings}, clock);
-  if (!started) return started.error();
+  if (!started) return start_failure(started.error());
   tier->sidecar_ = *std::move(started);
   return tier;
 }
@@ -69,7 +69,7 @@ Result<Configuration> Tier::with_origins(Configuration configuration) {
   const std::lock_guard lock(mutex_);
   if (!origin_) {
     auto started = replay::SampleOrigin::start(any_loopback_port(), clock_);
-    if (!started) return started.error();
+    if (!started) return start_failure(started.error());
     origin_ = *std::move(started);
   }
   configuration.origin = origin_->address();
@@ -91,7 +91,7 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
     auto started = cache::Replica::start(
         {name, any_loopback_port(), cores, next.memory_bytes, *settings}, clock_);
     if (!started) {
-      Error error = started.error();
+      Error error = start_failure(started.error());
       error.message = fmt::format("{} did not start: {}", name, error.message);
       return error;  // those that did start end with `out`
     }

@@ -88,7 +88,10 @@ Result<shard::MemberAt> parse_member(std::string_view text) {
   }
   shard::MemberAt out;
   out.member.name = text.substr(0, equals);
-  if (auto checked = shard::check_member_name(out.member.name); !checked) return checked.error();
+  if (auto checked = shard::check_member_name(out.member.name); !checked) {
+    return invalid_input(
+        fmt::format("the name {} {}", quotation(out.member.name), checked.error().message));
+  }
   std::string_view rest = text.substr(equals + 1);
   std::size_t semicolon = std::min(rest.find(';'), rest.size());
   auto address = Endpoint::parse(rest.substr(0, semicolon));

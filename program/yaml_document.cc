@@ -207,6 +207,10 @@ Result<YamlValue> parse_yaml(std::string_view text, const std::string& file) {
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return wrong(line_at(text, nul), "a NUL byte; save the file as UTF-8 text");
   }
+  // What UTF-16 files begin with, and no UTF-8 has anywhere (RFC 3629 §1).
+  if (const std::size_t alien = text.find_first_of("\xfe\xff"); alien != std::string_view::npos) {
+    return wrong(line_at(text, alien), "a byte that is no UTF-8; save the file as UTF-8 text");
+  }
   try {
     return parse_one(text);
   } catch (const Refusal& refusal) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 #include "base/limits.h"
 #include "http/characters.h"
@@ -198,7 +198,7 @@ Result<AccessLog> read_access_log(const std::string& path, std::uint64_t limit) 
   if (!file) {
     return invalid_input(
         fmt::format("{}: {}; give an access log in Combined Log Format, or - for stdin", path,
-                    std::strerror(errno)));
+                    std::generic_category().message(errno)));
   }
   return read_access_log(file, path, limit);
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
+#include <system_error>
 #include <thread>
 
 #include "base/limits.h"
@@ -28,8 +28,8 @@ class OutputFile {
     path_ = path;
     file_.open(path, std::ios::binary | std::ios::trunc);
     if (file_) return {};
-    return invalid_input(
-        fmt::format("{}: {}; give a file that can be written", path, std::strerror(errno)));
+    return invalid_input(fmt::format("{}: {}; give a file that can be written", path,
+                                     std::generic_category().message(errno)));
   }
   Result<void> write(std::string_view text) {
     if (path_.empty()) return {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/limits.h"
@@ -19,7 +20,7 @@ Error unexpected(std::string_view path, const http::AdminAnswer& answer) {
                fmt::format("the tier's {} answered {}: {}", path, answer.status, said)};
 }
 
-std::uint64_t whole(double value) { return static_cast<std::uint64_t>(value + 0.5); }
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 
 }  // namespace
 

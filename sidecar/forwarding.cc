@@ -9,7 +9,6 @@ namespace ringside::sidecar {
 
 Forwarding::Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision)
     : state_(state),
-      snapshot_(snapshot),
       settings_(*snapshot.settings),
       decision_(decision),
       deadline_(state.core.steady_now() + settings_.request_deadline) {}
@@ -45,8 +44,8 @@ http::Task<Result<void>> Forwarding::ask_owners(const http::OutgoingRequest& out
   }
 }
 
-http::Task<Result<void>> Forwarding::run(const http::RequestHead& request,
-                                         http::Connection& client, std::string& head) {
+http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http::Connection& client,
+                                         std::string& head) {
   http::OutgoingRequest outgoing;
   outgoing.method = decision_.method;
   if (request.framing.kind != http::Framing::Kind::none) {
@@ -69,8 +68,8 @@ http::Task<Result<void>> Forwarding::run(const http::RequestHead& request,
   outgoing.head = head;
   const auto direct = co_await ask(*origin, state_.origins, outgoing);
   using Answer = metrics::OriginAnswer;
-  state_.sheet.count_origin_request(
-      direct ? metrics::origin_answer(exchange_->head().status) : Answer::failed);
+  state_.sheet.count_origin_request(direct ? metrics::origin_answer(exchange_->head().status)
+                                           : Answer::failed);
   co_return direct;
 }
 

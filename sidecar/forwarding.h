@@ -19,19 +19,20 @@ class Forwarding {
 
   // `head` is scratch space. On success the answer's head is read and its body is next.
   http::Task<Result<void>> run(const http::RequestHead& request, http::Connection& client,
-                         std::string& head);
+                               std::string& head);
 
   [[nodiscard]] http::Exchange& exchange() noexcept { return *exchange_; }
   // The member that answered; nullopt: the origin, or nobody.
-  [[nodiscard]] std::optional<shard::MemberIndex> answered_by() const noexcept { return answered_by_; }
+  [[nodiscard]] std::optional<shard::MemberIndex> answered_by() const noexcept {
+    return answered_by_;
+  }
 
  private:
   http::Task<Result<void>> ask_owners(const http::OutgoingRequest& outgoing);
   http::Task<Result<void>> ask(const Endpoint& address, http::Pool& pool,
-                         const http::OutgoingRequest& outgoing);
+                               const http::OutgoingRequest& outgoing);
 
   CoreState& state_;
-  const Snapshot& snapshot_;
   const Settings& settings_;
   const Decision& decision_;
   const SteadyPoint deadline_;

@@ -22,8 +22,8 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
          same_token(name, "x-forwarded-for") || same_token(name, settings.country_header);
 }
 
-void append_joined(std::string& out, std::string_view name, const std::optional<std::string>& before,
-                   std::string_view value) {
+void append_joined(std::string& out, std::string_view name,
+                   const std::optional<std::string>& before, std::string_view value) {
   out.append(name).append(": ");
   if (before && !before->empty()) out.append(*before).append(", ");
   out.append(value).append("\r\n");
@@ -31,7 +31,8 @@ void append_joined(std::string& out, std::string_view name, const std::optional<
 
 // A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
 // none to continue, the list begins with the client as we know it.
-void append_forwarded_fields(std::string& out, const http::Fields& fields, const Decision& decision) {
+void append_forwarded_fields(std::string& out, const http::Fields& fields,
+                             const Decision& decision) {
   const auto kept = [&](std::string_view name) {
     return decision.peer_is_trusted ? fields.combined(name) : std::nullopt;
   };
@@ -40,8 +41,7 @@ void append_forwarded_fields(std::string& out, const http::Fields& fields, const
   http::append_forwarded(element, forwarded ? decision.peer : decision.client, "http");
   append_joined(out, "Forwarded", forwarded, element);
   const auto listed = kept("x-forwarded-for");
-  append_joined(out, "X-Forwarded-For", listed,
-                (listed ? decision.peer : decision.client).text());
+  append_joined(out, "X-Forwarded-For", listed, (listed ? decision.peer : decision.client).text());
 }
 
 void append_body_framing(std::string& out, const http::Framing& framing) {

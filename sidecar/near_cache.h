@@ -14,9 +14,9 @@
 
 namespace ringside::sidecar {
 
-// A few hot answers kept in the sidecar for a moment, one per core: step 6 of the life of a request,
-// for routes that ask for it. It judges nothing: the replica said for how long an answer may be given
-// again (internal::near_ttl), the route how long at most.
+// A few hot answers kept in the sidecar for a moment, one per core: step 6 of the life of a
+// request, for routes that ask for it. It judges nothing: the replica said for how long an answer
+// may be given again (internal::near_ttl), the route how long at most.
 //
 // A purge that has been answered must not be undone by an answer that was under way:
 //   1. The session takes purges() before it asks the replica.
@@ -29,7 +29,7 @@ class NearCache {
     std::string head;  // the client's, without Age and without its end
     std::shared_ptr<const std::string> body;
     metrics::ShardIndex shard = 0;  // of the replica that gave it
-    std::int64_t age_s = 0;  // when it was stored
+    std::int64_t age_s = 0;         // when it was stored
     SteadyPoint stored;
     SteadyPoint until;
   };

@@ -122,8 +122,8 @@ http::Task<void> Session::answer_from_replica() {
   }
   count_.shard = snapshot_->shards[*member];
   const http::Fields& fields = forwarding.exchange().head().fields;
-  count_.outcome = metrics::outcome_from(read_notes(fields).outcome)
-                       .value_or(metrics::Outcome::bypass);
+  count_.outcome =
+      metrics::outcome_from(read_notes(fields).outcome).value_or(metrics::Outcome::bypass);
   if (const auto ttl = near_ttl(fields); ttl.count() > 0) {
     co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
@@ -133,9 +133,9 @@ http::Task<void> Session::answer_from_replica() {
 
 http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view own_cache_status) {
   http::Exchange& exchange = forwarding.exchange();
-  const auto delivery = http::choose_delivery(
-      request_.minor_version, http::length_is_known(exchange.head().framing),
-      keep_alive_ && client_.body_done() && !state_.core.draining());
+  const auto delivery =
+      http::choose_delivery(request_.minor_version, http::length_is_known(exchange.head().framing),
+                            keep_alive_ && client_.body_done() && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
   begin_client_head(head_, exchange.head(), own_cache_status);
   end_client_head(head_, request_.minor_version, delivery);

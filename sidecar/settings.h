@@ -26,8 +26,9 @@ struct Route {
 // What to do with a request that no replica can take.
 enum class WithoutReplica { refuse, ask_origin };
 
-// Everything that a request's way through the sidecar depends on and that a reload may change, as one
-// immutable value. Each core holds a reference to the newest; a request keeps the one it began with.
+// Everything that a request's way through the sidecar depends on and that a reload may change, as
+// one immutable value. Each core holds a reference to the newest; a request keeps the one it began
+// with.
 struct Settings {
   std::vector<Route> routes;
   http::RouteTable route_table;  // over routes

@@ -69,8 +69,7 @@ bool seen_by_replica(shard::KeyPart::Kind kind) noexcept {
 
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts) {
   for (const shard::KeyPart& part : spec.parts) {
-    with_value(part, facts,
-               [&](std::string_view value) { shard::append_key_value(key, value); });
+    with_value(part, facts, [&](std::string_view value) { shard::append_key_value(key, value); });
   }
 }
 

@@ -20,7 +20,8 @@ struct RequestFacts {
   geo::Country country;
 };
 
-// Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as empty.
+// Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as
+// empty.
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts);
 
 // Appends the parts of the shard key that a replica can't see for itself (all but path, query and

@@ -50,7 +50,8 @@ struct Sidecar::Impl {
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     const auto snapshot = make_snapshot(settings, sheet);
     for (std::size_t index = 0; index < cores.size(); ++index) {
-      states.push_back(std::make_unique<CoreState>(cores[index], snapshot, sheet.core(index), purges));
+      states.push_back(
+          std::make_unique<CoreState>(cores[index], snapshot, sheet.core(index), purges));
       asio::co_spawn(cores[index].context(), age_pools(*states.back()), asio::detached);
     }
   }
@@ -64,7 +65,8 @@ struct Sidecar::Impl {
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
   std::atomic<std::uint64_t> purges{0};
-  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have unwound.
+  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
+  // unwound.
   http::CoreGroup cores;
   std::vector<std::unique_ptr<CoreState>> states;
   http::Server server;

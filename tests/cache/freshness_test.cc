@@ -92,8 +92,7 @@ TEST(Freshness, Rfc9111Section4Point2Point3CorrectsTheAge) {
 }
 
 TEST(Freshness, AgeGrowsWithTimeAndNeverShrinks) {
-  const Freshness got =
-      freshness(fields_of({{"Cache-Control", "max-age=60"}, {"Age", "10"}}));
+  const Freshness got = freshness(fields_of({{"Cache-Control", "max-age=60"}, {"Age", "10"}}));
   EXPECT_EQ(age(got, received), Seconds{10});
   EXPECT_EQ(age(got, received + Milliseconds{999}), Seconds{10});
   EXPECT_EQ(age(got, received + Seconds{50}), Seconds{60});
@@ -170,8 +169,7 @@ TEST(Judge, Rfc9111Section4EveryDirective) {
   };
   for (const VerdictRow& row : rows) {
     const Freshness stored = freshness(fields_of({{"Cache-Control", row.response}}));
-    const auto asked =
-        http::parse_request_directives(fields_of({{"Cache-Control", row.request}}));
+    const auto asked = http::parse_request_directives(fields_of({{"Cache-Control", row.request}}));
     EXPECT_EQ(judge(&stored, asked, received + row.passed), row.verdict)
         << row.response << " / " << row.request << " after " << row.passed.count();
   }

@@ -18,8 +18,8 @@ Settings settings_of(std::vector<Route> routes) {
 }
 
 Settings some_settings() {
-  return settings_of({{"api", {"a.test", "/api"}, {"10.0.0.1", 1}},
-                      {"all", {"a.test", "/"}, {"10.0.0.2", 2}}});
+  return settings_of(
+      {{"api", {"a.test", "/api"}, {"10.0.0.1", 1}}, {"all", {"a.test", "/"}, {"10.0.0.2", 2}}});
 }
 
 Result<void> inquire(const std::string& bytes, Inquiry& inquiry, const Settings& settings) {
@@ -62,15 +62,17 @@ TEST(Inquiry, KnowsWhatTheStoreMayBeAskedFor) {
 TEST(Inquiry, BelievesOnlyASidecarAboutCountryAndKey) {
   const auto settings = some_settings();
   Inquiry plain;
-  ASSERT_TRUE(inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
-                      "Ringside-Extra-Key: DE\r\n\r\n",
-                      plain, settings));
+  ASSERT_TRUE(
+      inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+              "Ringside-Extra-Key: DE\r\n\r\n",
+              plain, settings));
   EXPECT_FALSE(plain.from_sidecar);
   EXPECT_EQ(plain.country, "");
   Inquiry told;
-  ASSERT_TRUE(inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
-                      "Ringside-Extra-Key: DE\r\nRingside-Topology: t\r\n\r\n",
-                      told, settings));
+  ASSERT_TRUE(
+      inquire("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+              "Ringside-Extra-Key: DE\r\nRingside-Topology: t\r\n\r\n",
+              told, settings));
   EXPECT_TRUE(told.from_sidecar);
   EXPECT_EQ(told.country, "DE");
   CacheKey expected;
@@ -82,7 +84,8 @@ TEST(Inquiry, BelievesOnlyASidecarAboutCountryAndKey) {
 TEST(Inquiry, IsNormalisedAndFindsItsRoute) {
   const auto settings = some_settings();
   Inquiry inquiry;
-  ASSERT_TRUE(inquire("GET /x/../api/%7Ea?b HTTP/1.1\r\nHost: A.Test:80\r\n\r\n", inquiry, settings));
+  ASSERT_TRUE(
+      inquire("GET /x/../api/%7Ea?b HTTP/1.1\r\nHost: A.Test:80\r\n\r\n", inquiry, settings));
   EXPECT_EQ(inquiry.method, "GET");
   EXPECT_EQ(inquiry.host, "a.test");
   EXPECT_EQ(inquiry.target.text(), "/api/~a?b");
@@ -106,9 +109,10 @@ TEST(Inquiry, FailsForWhatItCantPlace) {
 TEST(Inquiry, KeepsNothingOfTheRequestBefore) {
   const auto settings = some_settings();
   Inquiry inquiry;
-  ASSERT_TRUE(inquire("GET /x?y HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
-                      "Ringside-Extra-Key: k\r\nRingside-Topology: t\r\nCache-Control: no-store\r\n\r\n",
-                      inquiry, settings));
+  ASSERT_TRUE(
+      inquire("GET /x?y HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+              "Ringside-Extra-Key: k\r\nRingside-Topology: t\r\nCache-Control: no-store\r\n\r\n",
+              inquiry, settings));
   ASSERT_TRUE(inquire("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", inquiry, settings));
   Inquiry fresh;
   ASSERT_TRUE(inquire("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", fresh, settings));

@@ -18,8 +18,8 @@ constexpr std::string_view some_request =
     "Connection: X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nExpect: 100-continue\r\nX-Country: US\r\n"
     "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\nVia: 1.1 one\r\nVia: 1.0 two\r\n\r\n";
 
-std::string origin_head(std::string_view bytes, Asking asking, const StoredHead* validated = nullptr,
-                        std::string_view country = "DE") {
+std::string origin_head(std::string_view bytes, Asking asking,
+                        const StoredHead* validated = nullptr, std::string_view country = "DE") {
   http::RequestHead request;
   const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
   EXPECT_TRUE(parsed) << parsed.error().message;
@@ -51,8 +51,9 @@ TEST(OriginHead, ConditionsAreTheStoredValidators) {
   response.status = 200;
   response.fields = fields_of({{"ETag", "W/\"s\""}, {"Last-Modified", "then"}});
   const StoredHead both(response, {}, "cache-3", {}, "");
-  EXPECT_THAT(origin_head(some_request, Asking::whole, &both),
-              HasSubstr("X-Country: DE\r\nIf-None-Match: W/\"s\"\r\nIf-Modified-Since: then\r\n\r\n"));
+  EXPECT_THAT(
+      origin_head(some_request, Asking::whole, &both),
+      HasSubstr("X-Country: DE\r\nIf-None-Match: W/\"s\"\r\nIf-Modified-Since: then\r\n\r\n"));
   response.fields = fields_of({});
   const StoredHead none(response, {}, "cache-3", {}, "");
   EXPECT_EQ(origin_head(some_request, Asking::whole, &none),

@@ -28,8 +28,9 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
       always(answer("200 OK", "Cache-Control: max-age=60\r\nVary: Accept\r\n", "hello")));
   SomeReplica replica(origin.address());
   auto client = replica.client();
-  for (const auto* fields : {"", "Accept: a\r\n", "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\n",
-                             "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n"}) {
+  for (const auto* fields :
+       {"", "Accept: a\r\n", "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\n",
+        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n"}) {
     EXPECT_EQ(client.get("/a", fields).status, 200);
   }
   EXPECT_EQ(client.get("/ab").status, 200);
@@ -40,7 +41,8 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   EXPECT_EQ(purged.status, 200);
   EXPECT_EQ(purged.body, "purged 4 stored responses\n");
   EXPECT_EQ(replica.store().entries, 2U);
-  EXPECT_EQ(client.get("/a").field("cache-status"), "cache-7; fwd=uri-miss; fwd-status=200; stored");
+  EXPECT_EQ(client.get("/a").field("cache-status"),
+            "cache-7; fwd=uri-miss; fwd-status=200; stored");
   replica.settle();
   EXPECT_EQ(replica->purge("a.test", "/a?b"), 1U);
   EXPECT_EQ(replica->purge_all(), 2U);
@@ -64,8 +66,9 @@ TEST(ReplicaPurge, IsNotUndoneByAFlightInProgress) {
   Gate rest;
   ScriptedPeer origin([&](Stage& stage) {
     stage.read_request();
-    stage.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 6\r\n"
-               "Connection: close\r\n\r\n");
+    stage.send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 6\r\n"
+        "Connection: close\r\n\r\n");
     stage.send(stage.connection() == 0 ? "old" : "new");
     if (stage.connection() == 0) stage.wait(rest);
     stage.send("...");
@@ -80,7 +83,7 @@ TEST(ReplicaPurge, IsNotUndoneByAFlightInProgress) {
   EXPECT_EQ(replica.get("/").body, "new...");
   rest.open();
   EXPECT_EQ(before.read_until("..."), "...");
-  ASSERT_TRUE(eventually([&] { return replica.counted(Outcome::miss) == 2; }));
+  ASSERT_TRUE(replica.counts(Outcome::miss, 2));
   const Reply now = replica.get("/");
   EXPECT_EQ(now.body, "new...");
   EXPECT_EQ(now.field("cache-status"), "cache-7; hit; ttl=60");
@@ -98,7 +101,8 @@ TEST(ReplicaDrain, ClosesIdleConnectionsAndFinishesAnswers) {
   auto idle = replica.client();
   auto asking = replica.client();
   asking.send(get_request("/"));
-  ASSERT_TRUE(eventually([&] { return origin.requests() == 1 && replica->open_connections() == 2; }));
+  ASSERT_TRUE(
+      eventually([&] { return origin.requests() == 1 && replica->open_connections() == 2; }));
   replica->drain();
   EXPECT_EQ(idle.read_to_end(), RawSocket::End::closed);
   go.open();

@@ -21,7 +21,7 @@ using support::TestClient;
 
 // The head and the first half of a body of 200,000 bytes, then, once the gate opens, the rest.
 struct InTwoHalves {
-  std::string body = std::string(100'000, 'a') + std::string(100'000, 'b');
+  std::string body = std::string(100'000, 'a') + std::string(99'997, 'b') + "end";
   std::string head;
   Gate rest;
 
@@ -50,8 +50,7 @@ TEST(ReplicaFlight, SimultaneousRequestsForAColdKeyCostOneFetchAndStreamWhileItF
   // All have the first half while the origin keeps the second.
   std::vector<std::string> got(clients);
   for (std::size_t index = 0; index < clients; ++index) {
-    while (got[index].find('\0') == std::string::npos &&
-           std::count(got[index].begin(), got[index].end(), 'a') < 100'000) {
+    while (std::count(got[index].begin(), got[index].end(), 'a') < 100'000) {
       ASSERT_FALSE(waiting[index].socket().receive(got[index])) << index;
     }
   }
@@ -69,7 +68,7 @@ TEST(ReplicaFlight, SimultaneousRequestsForAColdKeyCostOneFetchAndStreamWhileItF
   EXPECT_TRUE(eventually([&] {
     return replica.counted(Outcome::miss) + replica.counted(Outcome::collapsed) == clients;
   }));
-  EXPECT_EQ(replica.counted(Outcome::miss), 1U);
+  EXPECT_TRUE(replica.counts(Outcome::miss, 1));
   EXPECT_EQ(replica.get("/cold").field("cache-status"), "cache-7; hit; ttl=60");
 }
 
@@ -96,9 +95,7 @@ TEST(ReplicaFlight, FollowersAreServedWhenTheLeadersClientGoes) {
     EXPECT_NE(follower.read_until("aaaa").find("200 OK"), std::string::npos);
     if (!before_the_head) leader.socket().reset();
     halves.rest.open();
-    std::string rest;
-    while (rest.size() < 200'000 - 4) ASSERT_FALSE(follower.socket().receive(rest));
-    EXPECT_TRUE(rest.ends_with(halves.body.substr(100'000)));
+    EXPECT_TRUE(follower.read_until("end").ends_with(halves.body.substr(100'000)));
     replica.settle();
     EXPECT_EQ(replica.get("/").body, halves.body);
     EXPECT_EQ(origin.requests(), 1U);
@@ -151,7 +148,8 @@ TEST(ReplicaFlight, WhatIsNotForSharingIsReleased) {
     while (true) {
       stage.read_request();
       if (stage.connection() == 0) stage.wait(go);
-      stage.send(answer("200 OK", "Cache-Control: private\r\n", std::to_string(stage.connection())));
+      stage.send(
+          answer("200 OK", "Cache-Control: private\r\n", std::to_string(stage.connection())));
     }
   });
   SomeReplica replica(origin.address());
@@ -172,8 +170,10 @@ TEST(ReplicaFlight, VariantsAtOnceAreOneFetchEach) {
   Gate rest;
   ScriptedPeer origin([&](Stage& stage) {
     const auto language = support::field(stage.read_request(), "accept-language");
-    stage.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nVary: Accept-Language\r\n"
-               "Content-Length: 4\r\n\r\n" + language);
+    stage.send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nVary: Accept-Language\r\n"
+        "Content-Length: 4\r\n\r\n" +
+        language);
     stage.wait(rest);
     stage.send("..");
     stage.stall();
@@ -182,8 +182,7 @@ TEST(ReplicaFlight, VariantsAtOnceAreOneFetchEach) {
   std::vector<TestClient> waiting;
   for (unsigned index = 0; index < 30; ++index) {
     waiting.push_back(replica.client());
-    waiting.back().send(
-        get_request("/", "Accept-Language: " + languages[index % 3] + "\r\n"));
+    waiting.back().send(get_request("/", "Accept-Language: " + languages[index % 3] + "\r\n"));
   }
   // Each has the beginning of its own variant while all three are under way.
   for (unsigned index = 0; index < 30; ++index) {
@@ -200,11 +199,10 @@ TEST(ReplicaFlight, VariantsAtOnceAreOneFetchEach) {
 TEST(ReplicaFlight, WhatIsTooLargeStreamsAndIsNotStored) {
   const std::string body(3 * limits::kMiB, 'l');
   for (const bool length_known : {true, false}) {
-    ScriptedPeer origin(always(
-        length_known ? answer("200 OK", lives, body)
-                     : "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
-                       "Transfer-Encoding: chunked\r\n\r\n" +
-                           support::chunked(body, 50'000)));
+    ScriptedPeer origin(always(length_known ? answer("200 OK", lives, body)
+                                            : "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+                                              "Transfer-Encoding: chunked\r\n\r\n" +
+                                                  support::chunked(body, 50'000)));
     SomeReplica replica(origin.address(), 8 * limits::kMiB);
     for (unsigned count = 1; count <= 2; ++count) {
       auto client = replica.client();
@@ -223,9 +221,10 @@ TEST(ReplicaFlight, WhatIsTooLargeStreamsAndIsNotStored) {
 
 TEST(ReplicaFlight, TheBudgetHoldsWhileManyFlightsFill) {
   const std::string body(200'000, 'm');
-  ScriptedPeer origin(always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
-                             "Transfer-Encoding: chunked\r\n\r\n" +
-                             support::chunked(body, 3'000)));
+  ScriptedPeer origin(
+      always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+             "Transfer-Encoding: chunked\r\n\r\n" +
+             support::chunked(body, 3'000)));
   SomeReplica replica(origin.address(), 4 * limits::kMiB);
   std::vector<TestClient> waiting;
   for (unsigned index = 0; index < 60; ++index) {

@@ -19,9 +19,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ReplicaHit, AMissIsStoredAndThenAHit) {
-  ScriptedPeer origin(
-      always(answer("200 OK", "Cache-Control: max-age=60\r\nX-Kept: yes\r\nConnection: keep-alive\r\n",
-                    "hello")));
+  ScriptedPeer origin(always(
+      answer("200 OK", "Cache-Control: max-age=60\r\nX-Kept: yes\r\nConnection: keep-alive\r\n",
+             "hello")));
   SomeReplica replica(origin.address());
   auto client = replica.client();
   const auto miss = client.get("/a?b");
@@ -47,8 +47,8 @@ TEST(ReplicaHit, AMissIsStoredAndThenAHit) {
   EXPECT_EQ(replica.get("/a?c").field("cache-status"),
             "cache-7; fwd=uri-miss; fwd-status=200; stored");
   EXPECT_EQ(origin.requests(), 2U);
-  EXPECT_EQ(replica.counted(Outcome::miss), 2U);
-  EXPECT_EQ(replica.counted(Outcome::hit), 1U);
+  EXPECT_TRUE(replica.counts(Outcome::miss, 2));
+  EXPECT_TRUE(replica.counts(Outcome::hit, 1));
 }
 
 TEST(ReplicaHit, TheSidecarIsToldMore) {
@@ -69,9 +69,10 @@ TEST(ReplicaHit, TheSidecarIsToldMore) {
 
 TEST(ReplicaHit, AChunkedOriginIsStoredAndHasALengthOnTheHit) {
   const std::string body(300'000, 'c');
-  ScriptedPeer origin(always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
-                             "Transfer-Encoding: chunked\r\n\r\n" +
-                             support::chunked(body, 7'777)));
+  ScriptedPeer origin(
+      always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+             "Transfer-Encoding: chunked\r\n\r\n" +
+             support::chunked(body, 7'777)));
   SomeReplica replica(origin.address());
   auto client = replica.client();
   const auto miss = client.get("/");
@@ -116,7 +117,8 @@ TEST(ReplicaHit, AnswersHeadFromTheStore) {
 }
 
 TEST(ReplicaHit, PassesHeadOnWhereNothingIsStored) {
-  ScriptedPeer origin(always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\n"));
+  ScriptedPeer origin(
+      always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\n"));
   SomeReplica replica(origin.address());
   auto client = replica.client();
   for (unsigned count = 1; count <= 2; ++count) {
@@ -130,11 +132,13 @@ TEST(ReplicaHit, PassesHeadOnWhereNothingIsStored) {
 
 TEST(ReplicaHit, SpeaksToClientsOfHttp10) {
   const std::string body(100'000, 'o');
-  ScriptedPeer origin(always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
-                             "Transfer-Encoding: chunked\r\n\r\n" +
-                             support::chunked(body, 10'000)));
+  ScriptedPeer origin(
+      always("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+             "Transfer-Encoding: chunked\r\n\r\n" +
+             support::chunked(body, 10'000)));
   SomeReplica replica(origin.address());
-  const auto miss = replica.client().ask("GET / HTTP/1.0\r\nHost: a.test\r\nConnection: keep-alive\r\n\r\n");
+  const auto miss =
+      replica.client().ask("GET / HTTP/1.0\r\nHost: a.test\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(miss.field("transfer-encoding"), "");
   EXPECT_EQ(miss.field("connection"), "close");
   EXPECT_EQ(miss.body, body);
@@ -176,8 +180,9 @@ TEST(ReplicaHit, OnlyIfCachedNeverAsksTheOrigin) {
   const std::string_view only = "Cache-Control: only-if-cached\r\n";
   EXPECT_EQ(client.get("/", only).status, 504);
   EXPECT_EQ(client.get("/", "Range: bytes=0-1\r\nCache-Control: only-if-cached\r\n").status, 504);
-  EXPECT_EQ(client.ask("HEAD / HTTP/1.1\r\nHost: a.test\r\nCache-Control: only-if-cached\r\n\r\n").status,
-            504);
+  EXPECT_EQ(
+      client.ask("HEAD / HTTP/1.1\r\nHost: a.test\r\nCache-Control: only-if-cached\r\n\r\n").status,
+      504);
   EXPECT_EQ(origin.requests(), 0U);
   EXPECT_EQ(client.get("/").status, 200);
   replica.settle();
@@ -185,8 +190,8 @@ TEST(ReplicaHit, OnlyIfCachedNeverAsksTheOrigin) {
 }
 
 TEST(ReplicaHit, ARangeIsPassedOnAndNotStored) {
-  ScriptedPeer origin(always(answer("206 Partial Content",
-                                    "Cache-Control: max-age=60\r\nContent-Range: bytes 0-1/5\r\n", "he")));
+  ScriptedPeer origin(always(answer(
+      "206 Partial Content", "Cache-Control: max-age=60\r\nContent-Range: bytes 0-1/5\r\n", "he")));
   SomeReplica replica(origin.address());
   const auto part = replica.get("/", "Range: bytes=0-1\r\n");
   EXPECT_EQ(part.status, 206);
@@ -222,7 +227,8 @@ TEST(ReplicaHit, AReaderThatTakesNothingIsCutOff) {
   replica.settle();
   TestClient stuck(replica->address(), 4'096);
   stuck.send(get_request("/"));
-  ASSERT_TRUE(eventually([&] { return replica.counted(Outcome::hit) == 0 && replica->open_connections() == 1; }));
+  ASSERT_TRUE(eventually(
+      [&] { return replica.counted(Outcome::hit) == 0 && replica->open_connections() == 1; }));
   ASSERT_TRUE(eventually([&] {
     replica.clock().advance(Milliseconds{10'000});
     return replica->open_connections() == 0;

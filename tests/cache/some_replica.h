@@ -44,9 +44,13 @@ class SomeReplica {
     return client().get(target, field_lines);
   }
   [[nodiscard]] metrics::StoreFigures store() const { return *replica_->sheet().totals().store; }
-  // Requests answered so, by the replica's own count.
+  // Requests answered so, by the replica's own count, which comes after the answer.
   [[nodiscard]] std::uint64_t counted(metrics::Outcome outcome) const {
     return replica_->sheet().totals().shards.at(0).requests[static_cast<std::size_t>(outcome)];
+  }
+  [[nodiscard]] bool counts(metrics::Outcome outcome, std::uint64_t expected) const {
+    return support::eventually([&] { return counted(outcome) >= expected; }) &&
+           counted(outcome) == expected;
   }
   // Waits until no fetch is in the air: what is to be stored is.
   void settle() {

@@ -27,8 +27,8 @@ Storability judged(const Row& row) {
   const auto directives = http::parse_response_directives(row.fields);
   const auto asked = http::parse_request_directives(fields_of({{"Cache-Control", row.request}}));
   const auto freshness = freshness_of(row.fields, directives, {now, now});
-  return storability({row.method, asked, row.authorized, row.status, row.fields, directives,
-                      freshness});
+  return storability(
+      {row.method, asked, row.authorized, row.status, row.fields, directives, freshness});
 }
 
 TEST(Storability, Rfc9111Section3EachReason) {
@@ -59,8 +59,8 @@ TEST(Storability, Rfc9111Section3EachReason) {
       {Storability::status, good, "GET", 304},
       {Storability::status, good, "GET", 103},
       {authorization, good, "GET", 200, "", true},
-      {authorization, fields_of({{"Cache-Control", "proxy-revalidate, max-age=60"}}), "GET", 200, "",
-       true},
+      {authorization, fields_of({{"Cache-Control", "proxy-revalidate, max-age=60"}}), "GET", 200,
+       "", true},
       {storable, fields_of({{"Cache-Control", "public, max-age=60"}}), "GET", 200, "", true},
       {storable, fields_of({{"Cache-Control", "must-revalidate, max-age=60"}}), "GET", 200, "",
        true},

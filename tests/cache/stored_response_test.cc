@@ -21,20 +21,19 @@ std::shared_ptr<const StoredHead> head_of(const http::Fields& fields, int status
   response.fields = fields;
   const auto freshness = freshness_of(fields, http::parse_response_directives(fields),
                                       {FakeClock::start, FakeClock::start});
-  return std::make_shared<const StoredHead>(response, freshness, "cache-3", std::vector<std::string>{},
-                                            std::string{});
+  return std::make_shared<const StoredHead>(response, freshness, "cache-3",
+                                            std::vector<std::string>{}, std::string{});
 }
 
 std::shared_ptr<const StoredHead> updated(const StoredHead& stored, const http::Fields& fields,
                                           Seconds later = Seconds{100}) {
-  return StoredHead::updated(stored, fields,
-                             {FakeClock::start + later, FakeClock::start + later});
+  return StoredHead::updated(stored, fields, {FakeClock::start + later, FakeClock::start + later});
 }
 
 TEST(StoredHead, IsTheTextThatIsSent) {
   const auto head =
-      head_of(fields_of({{"Date", "Sun, 06 Nov 1994 08:49:30 GMT"}, {"X-A", "1"}, {"x-a", ""}}), 404,
-              "Not Found");
+      head_of(fields_of({{"Date", "Sun, 06 Nov 1994 08:49:30 GMT"}, {"X-A", "1"}, {"x-a", ""}}),
+              404, "Not Found");
   EXPECT_EQ(head->text(),
             "HTTP/1.1 404 Not Found\r\nDate: Sun, 06 Nov 1994 08:49:30 GMT\r\nX-A: 1\r\nx-a: \r\n"
             "Via: 1.1 cache-3\r\n");
@@ -110,8 +109,8 @@ TEST(UpdatedHead, Rfc9111Section3Point2ReplacesFieldsAndKeepsTheRest) {
 }
 
 TEST(UpdatedHead, IsNotStaleAtOnceWhere304HasNoDate) {
-  const auto stored = head_of(fields_of(
-      {{"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"Cache-Control", "max-age=60"}}));
+  const auto stored = head_of(
+      fields_of({{"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"Cache-Control", "max-age=60"}}));
   const auto head = updated(*stored, fields_of({{"ETag", "\"1\""}}));
   EXPECT_EQ(head->fields().combined("date"), "Sun, 06 Nov 1994 08:51:17 GMT");
   EXPECT_EQ(age(head->freshness(), FakeClock::start + Seconds{100}), Seconds{0});

@@ -49,7 +49,8 @@ TEST(VariantKey, DifferentMeaningDifferentKey) {
   };
   for (std::size_t a = 0; a < different.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      EXPECT_NE(variant_key(names, different[a]), variant_key(names, different[b])) << a << " " << b;
+      EXPECT_NE(variant_key(names, different[a]), variant_key(names, different[b]))
+          << a << " " << b;
     }
   }
 }

@@ -9,7 +9,8 @@ import unittest
 from support import WAIT_S, Client, Tier, each_in_a_thread, wait_until
 from support.tier import members
 
-SOON = ("--connect-timeout", "300ms", "--first-byte-timeout", "500ms")
+# Only where the end of a wait is what is tested: elsewhere a busy machine may need long.
+SOON = ("--connect-timeout", "1s", "--first-byte-timeout", "300ms")
 
 
 class DeadReplica(Tier):
@@ -90,7 +91,7 @@ class DeadReplica(Tier):
         answer = front.get("/page/1", "81.2.69.1")
         self.assertEqual(answer.status, 200)
         self.assertEqual(answer.text.split("\n")[0], "GET /page/1 for GB")
-        self.assertEqual(answer.cache_status, "ringside; fwd=bypass")
+        self.assertEqual(answer.cache_status, "ringside; fwd=miss")
         self.assertEqual(front.ask("POST", "/form", b"x").status, 200)
         self.assertEqual(self.source.last().body, b"x")
         self.assertEqual(front.metric("ringside_origin_requests_total", role="sidecar"), 2)
@@ -111,7 +112,7 @@ class StoppedReplica(Tier):
     def setUp(self):
         super().setUp()
         self.source = self.origin()
-        self.replicas = self.caches(2, self.source, *SOON)
+        self.replicas = self.caches(2, self.source)
         self.front = self.sidecar(self.replicas, *SOON)
         self.victim, self.other = self.replicas
         told = self.shard(
@@ -125,7 +126,7 @@ class StoppedReplica(Tier):
     def test_the_next_owner_answers_within_the_deadline(self):
         before = self.front.get(self.paths[0])  # also for a connection in the pool
         self.assertEqual(before.replica, self.victim.name)
-        self.victim.signal(signal.SIGSTOP)
+        self.victim.freeze()
         for path in self.paths[:3]:
             answer = self.front.get(path)
             self.assertEqual((answer.status, answer.replica), (200, self.other.name))
@@ -133,20 +134,18 @@ class StoppedReplica(Tier):
         self.assertEqual(self.front.get(self.paths[0]).replica, self.victim.name)
 
     def test_what_may_not_be_repeated_is_not(self):
-        self.victim.signal(signal.SIGSTOP)
+        self.victim.freeze()
         answer = self.front.ask("POST", self.paths[0], b"order")
         self.assertEqual(answer.status, 504)
         self.assertIn("error=http_response_timeout", answer.field("Proxy-Status"))
-        self.victim.signal(signal.SIGCONT)
-        wait_until(lambda: self.source.count() <= 1, "the replica to go on")
-        self.assertLessEqual(self.source.count(self.paths[0]), 1)
+        self.assertEqual(self.other.metric("ringside_requests_total", role="cache"), 0)
 
 
 class FailingOrigin(Tier):
     def setUp(self):
         super().setUp()
         self.source = self.origin()
-        self.front = self.sidecar(self.caches(2, self.source, *SOON), *SOON)
+        self.front = self.sidecar(self.caches(2, self.source))
 
     def test_down_is_502_and_fresh_hits_are_still_given(self):
         stored = self.front.get("/stored")
@@ -163,34 +162,23 @@ class FailingOrigin(Tier):
         self.source.listen()
         self.assertEqual(self.front.get("/missing").status, 200)
 
-    def test_silent_is_504(self):
-        self.source.on["/silent"] = lambda turn: turn.silence()
-        answer = self.front.get("/silent")
-        self.assertEqual(answer.status, 504)
-        self.assertRegex(
-            answer.field("Proxy-Status"), "^cache-[01]; error=http_response_timeout; details="
-        )
-        self.assertEqual(self.source.count("/silent"), 1, "a slow origin is no failed replica")
-
     def test_malformed_is_502_and_nothing_is_stored(self):
-        for what, raw in MALFORMED_ANSWERS:
+        for number, (what, raw) in enumerate(MALFORMED_ANSWERS):
             with self.subTest(what):
-                self.source.requests.clear()
+                path = f"/bad/{number}"
 
                 def answer(turn, raw=raw):
                     turn.send(raw)
                     turn.close()
 
-                self.source.on["/bad"] = answer
-                refused = self.front.get("/bad")
+                self.source.on[path] = answer
+                refused = self.front.get(path)
                 self.assertEqual(refused.status, 502)
                 self.assertRegex(refused.field("Proxy-Status"), "^cache-[01]; error=[a-z_]+")
-                del self.source.on["/bad"]
-                fetched = self.front.get("/bad")
+                del self.source.on[path]
+                fetched = self.front.get(path)
                 self.assertEqual(fetched.status, 200)
                 self.assertFalse(fetched.is_hit)
-                self.assertEqual(self.source.count("/bad"), 2)
-                self.front.ask("DELETE", "/bad")  # so that the next case is cold, too
 
     def test_a_body_cut_short_is_seen_to_be_and_is_not_stored(self):
         for what, head in (
@@ -234,15 +222,27 @@ class FailingOrigin(Tier):
 
 
 class SilentOrigin(Tier):
-    def test_with_the_same_timeouts_everywhere_it_is_not_taken_for_a_silent_replica(self):
-        # One file for a whole tier gives sidecar and replicas the same first_byte_timeout. The
-        # sidecar's, begun earlier, ran out first: three replicas asked the origin, then 503.
-        source = self.origin()
+    """With the same timeouts everywhere, as one file for a whole tier gives them."""
+
+    def check(self, front, source) -> None:
         source.on["/silent"] = lambda turn: turn.silence()
-        tier = self.up(4, source, *SOON)
-        answer = tier.get("/silent")
+        answer = front.get("/silent")
         self.assertEqual(answer.status, 504)
-        self.assertEqual(source.count("/silent"), 1)
+        self.assertRegex(
+            answer.field("Proxy-Status"), "^cache-[0-3]; error=http_response_timeout; details="
+        )
+        # The sidecar's wait, begun earlier, ran out first: one replica after the other was taken
+        # for silent and asked the origin in vain, and the answer was 503.
+        self.assertEqual(source.count("/silent"), 1, "a slow origin is no failed replica")
+        self.assertEqual(front.get("/other").status, 200)
+
+    def test_is_504_from_replicas_of_their_own(self):
+        source = self.origin()
+        self.check(self.sidecar(self.caches(4, source, *SOON), *SOON), source)
+
+    def test_is_504_in_up(self):
+        source = self.origin()
+        self.check(self.up(4, source, *SOON), source)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"

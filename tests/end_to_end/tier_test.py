@@ -118,6 +118,16 @@ class Routes(Tier):
         self.assertTrue(tier.get("/api/z", Host="www.example.com", Accept_Language="de").is_hit)
         self.assertFalse(tier.get("/api/z", Host="www.example.com", Accept_Language="en").is_hit)
 
+    def test_what_no_route_matches_is_not_served(self):
+        origin = self.origin()
+        configuration = self.file(
+            "tier.yaml", f"routes:\n- {{name: one, path: /one, origin: '{origin.url}'}}\n"
+        )
+        tier = self.start("up", "--config", configuration, "--geo", self.countries())
+        self.assertEqual(tier.get("/one/x").status, 200)
+        self.assertEqual(tier.get("/two").status, 404)
+        self.assertEqual(origin.count(), 1)
+
 
 class Messages(Tier):
     def setUp(self):
@@ -181,6 +191,54 @@ class Messages(Tier):
         self.assertTrue(self.front.get("/thing").is_hit)
         self.assertEqual(self.front.ask("DELETE", "/thing").status, 200)
         self.assertFalse(self.front.get("/thing").is_hit)
+
+    def test_bodies_larger_than_a_stored_one_may_be_pass_whole_and_are_not_stored(self):
+        body = bytes(range(251)) * 80_000  # 20 MB; the replicas have 64 MiB, an entry 1/8 of that
+
+        def chunked(turn):
+            turn.send(b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n")
+            turn.send(b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(body))
+            turn.send(body + b"\r\n0\r\n\r\n")
+
+        self.source.on["/length"] = lambda turn: turn.reply(body=body)
+        self.source.on["/chunked"] = chunked
+        for path in ("/length", "/chunked"):
+            with self.subTest(path):
+                for _ in range(2):
+                    answer = self.front.get(path)
+                    self.assertTrue(answer.body == body, f"{len(answer.body)} bytes")
+                self.assertEqual(self.source.count(path), 2)
+
+    def test_connections_are_kept_and_used_again(self):
+        with Client(self.front.address) as client:
+            for n in range(50):
+                self.assertEqual(client.get(f"/page/{n}").status, 200)
+        self.assertEqual(self.source.count(), 50)
+        self.assertLessEqual(self.source.connections, 2, "one of each replica")
+        self.assertEqual(self.front.metric("ringside_connections_total"), 1)
+
+
+class Budget(Tier):
+    def test_a_store_keeps_to_its_bytes(self):
+        origin = self.origin()
+        replica = self.cache("cache-0", origin, "--memory", "4MiB")
+        body = b"x" * 50_000
+
+        def large(turn):
+            turn.reply(body=body)
+
+        with Client(replica.address) as client:
+            for n in range(400):  # 20 MB
+                origin.on[f"/large/{n}"] = large
+                self.assertEqual(client.get(f"/large/{n}").body, body)
+            limit = replica.metric("ringside_store_limit_bytes")
+            self.assertEqual(limit, 4 * 1024 * 1024)
+            held = replica.metric("ringside_store_bytes")
+            self.assertLessEqual(held, limit)
+            self.assertGreater(held, limit / 2)
+            self.assertGreater(replica.metric("ringside_store_evictions_total"), 300)
+            self.assertTrue(client.get("/large/399").is_hit)
+            self.assertFalse(client.get("/large/0").is_hit)
 
 
 if __name__ == "__main__":

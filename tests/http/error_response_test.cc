@@ -78,10 +78,12 @@ TEST(ErrorResponse, IsAWholeAndValidResponse) {
     EXPECT_EQ(head.fields.first("cache-control"), "no-store");
     EXPECT_EQ(head.fields.first("x-more"), "1");
     EXPECT_EQ(head.fields.first("retry-after"), std::nullopt);
-    EXPECT_TRUE(head.fields.first("proxy-status")->starts_with(
-        "cache-3; error=connection_refused; details=\"nobody \\\"there\\\""));
+    EXPECT_TRUE(
+        head.fields.first("proxy-status")
+            ->starts_with("cache-3; error=connection_refused; details=\"nobody \\\"there\\\""));
     EXPECT_FALSE(head.keep_alive);
-    EXPECT_EQ(head.framing.length_bytes, bytes.size() - end + (head_only ? head.framing.length_bytes : 0));
+    EXPECT_EQ(head.framing.length_bytes,
+              bytes.size() - end + (head_only ? head.framing.length_bytes : 0));
     EXPECT_GT(head.framing.length_bytes, 0U);
   }
 }
@@ -89,11 +91,13 @@ TEST(ErrorResponse, IsAWholeAndValidResponse) {
 TEST(ErrorResponse, LeavesOutWhatDoesNotConcernIt) {
   ErrorResponse how;
   how.close = false;
-  const auto clients = error_response({ErrorKind::malformed, ErrorSource::client, Retry::no, "x"}, how);
+  const auto clients =
+      error_response({ErrorKind::malformed, ErrorSource::client, Retry::no, "x"}, how);
   EXPECT_EQ(clients.find("Proxy-Status"), clients.npos);
   EXPECT_EQ(clients.find("Cache-Status"), clients.npos);
   EXPECT_EQ(clients.find("Connection"), clients.npos);
-  const auto busy = error_response({ErrorKind::overloaded, ErrorSource::ourselves, Retry::no, "x"}, how);
+  const auto busy =
+      error_response({ErrorKind::overloaded, ErrorSource::ourselves, Retry::no, "x"}, how);
   EXPECT_NE(busy.find("Retry-After: 1\r\n"), busy.npos);
 }
 

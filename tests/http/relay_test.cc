@@ -24,14 +24,11 @@ class RelayTest : public OneCore {
     return start_with(
         ErrorSource::origin, from,
         [this, &to, coding, &head, limits, &outcome](Connection& origin, RawSocket&) -> Task<void> {
-          Socket near(core().executor());
-          near.connect(tcp::endpoint(asio::ip::address_v4::loopback(), listener_.address().port));
-          to = std::move(*listener_.accept());
-          Connection client(core(), std::move(near), ErrorSource::client, 4096);
+          Connection client(core(), Socket(core().executor(), tcp::v4(), connect_to(to)),
+                            ErrorSource::client, 4096);
           ready_ = true;
           ResponseHead response;
-          const auto read =
-              co_await origin.read_response(HeadLimits::defaults(), "GET", response);
+          const auto read = co_await origin.read_response(HeadLimits::defaults(), "GET", response);
           EXPECT_TRUE(read);
           outcome = co_await relay(origin, client, head, coding, limits);
         });
@@ -62,8 +59,8 @@ TEST_F(RelayTest, FramesTheBodyAnew) {
       {"Content-Length: 5\r\n\r\nhello", Coding::chunked, "HEAD 5\r\nhello\r\n0\r\n\r\n", 5},
       {"Content-Length: 0\r\n\r\n", Coding::as_is, "HEAD ", 0},
       {"Content-Length: 0\r\n\r\n", Coding::chunked, "HEAD 0\r\n\r\n", 0},
-      {"Transfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\nT: t\r\n\r\n", Coding::chunked,
-       "HEAD 2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", 5},
+      {"Transfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\nT: t\r\n\r\n",
+       Coding::chunked, "HEAD 2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", 5},
       {"Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", Coding::as_is,
        "HEAD hello", 5},
       {"\r\nuntil the end", Coding::as_is, "HEAD until the end", 13},
@@ -136,11 +133,12 @@ TEST_F(RelayTest, HoldsItsLimitOnTheSize) {
     RelayLimits limits = some_limits;
     limits.size_bytes = most;
     auto end = start_relay(from, to, Coding::as_is, head, limits, outcome);
-    from.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    from.send(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
     end.get();
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->has_value(), most == 5);
-    if (most == 4) EXPECT_EQ(outcome->error().kind, ErrorKind::body_too_large);
+    EXPECT_TRUE(most == 5 || outcome->error().kind == ErrorKind::body_too_large);
   }
 }
 

@@ -329,6 +329,7 @@ TEST(RequestHead, Rfc9112Section3Point2TargetForms) {
       {"GET //b.example/ HTTP/1.1", "a.example"},
       {"GET /\xc3\xa9|\"<>[] HTTP/1.1", "a.example"},
       {"OPTIONS * HTTP/1.1", "a.example"},
+      {"PURGE * HTTP/1.1", "a.example"},
       {"GET http://b.example/a HTTP/1.1", "b.example"},
       {"GET HTTP://b.example:81?a HTTP/1.1", "b.example:81"},
       {"GET https://b.example HTTP/1.1", "b.example"},

@@ -26,14 +26,17 @@ class OneCore : public testing::Test {
   template <class Body>
   [[nodiscard]] std::future<void> start_with(ErrorSource far_side, support::RawSocket& far,
                                              Body body) {
-    Socket near(core().executor());
-    near.connect(tcp::endpoint(asio::ip::address_v4::loopback(), listener_.address().port));
-    far = std::move(*listener_.accept());
-    auto shared = std::make_shared<Socket>(std::move(near));
-    return support::start_on(core(), [this, far_side, &far, shared, body]() -> Task<void> {
-      Connection connection(core(), std::move(*shared), far_side, 4096);
+    const int near = connect_to(far);
+    return support::start_on(core(), [this, far_side, &far, near, body]() -> Task<void> {
+      Connection connection(core(), Socket(core().executor(), tcp::v4(), near), far_side, 4096);
       co_await body(connection, far);
     });
+  }
+  // A connected socket, to be made one of Asio's on the core's thread, which alone may do so.
+  [[nodiscard]] int connect_to(support::RawSocket& far) {
+    auto near = support::RawSocket::connect(listener_.address());
+    far = std::move(*listener_.accept());
+    return near.release();
   }
   template <class Body>
   void run_with(ErrorSource far_side, Body body) {

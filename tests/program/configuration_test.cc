@@ -186,7 +186,7 @@ TEST(Configuration, WhatCantChangeInARunningProcessIsKeptAndNamed) {
   auto next = *read("listen: a:2\nthreads: 2\nmemory: 1GiB\ntrust: ::2");
   EXPECT_THAT(keep_fixed(running, next), ElementsAre("listen", "memory", "threads"));
   EXPECT_EQ(next.listen->text(), "a:1");
-  EXPECT_EQ(next.trust[0].text(), "::2");
+  EXPECT_EQ(next.trust[0].text(), "::2/128");
   EXPECT_TRUE(keep_fixed(running, next).empty());
 }
 
@@ -229,12 +229,15 @@ TEST(Settings, CarryTheConfiguration) {
   EXPECT_EQ(settings->country_header, "Land");
   EXPECT_EQ(settings->without_replica, sidecar::WithoutReplica::ask_origin);
   EXPECT_EQ(settings->connect_timeout, Seconds(2));
-  EXPECT_EQ(settings->first_byte_timeout, Seconds(3));
+  // A replica tells of its silent origin before it is taken for silent itself.
+  EXPECT_EQ(settings->first_byte_timeout,
+            Seconds(2) + Seconds(3) + limits::replica_answer_allowance);
   EXPECT_EQ(settings->request_deadline, Seconds(4));
 
   const auto cache = *make_cache_settings(*loaded, *membership);
   EXPECT_EQ(cache->routes[0].origin.text(), "o:80");
   EXPECT_EQ(cache->country_header, "Land");
+  EXPECT_EQ(cache->first_byte_timeout, Seconds(3));
   EXPECT_EQ(cache->request_deadline, Seconds(4));
   EXPECT_FALSE(make_cache_settings(Configuration{}, *membership));
 }

@@ -148,6 +148,7 @@ TEST(Tier, APortThatIsTakenIsAnErrorAndNoUsageMistake) {
   configuration.listen = first->address();
   const auto second = Tier::start(configuration, system_clock);
   ASSERT_FALSE(second);
+  // Exit code 1, not 2.
   EXPECT_NE(second.error().kind, ErrorKind::invalid_input);
   EXPECT_THAT(second.error().message, HasSubstr(first->address().text()));
 }

@@ -40,7 +40,8 @@ struct Bad {
 };
 
 TEST(YamlDocument, RefusesWithTheLine) {
-  const std::string deep(limits::configuration_depth, '[');
+  const std::string deep =
+      std::string(limits::configuration_depth, '[') + std::string(limits::configuration_depth, ']');
   const std::vector<Bad> cases{
       {"a: 1\na: 2\n", "f:2: ", "stands twice, first in line 1"},
       {"a: 1\nb: &x 2\n", "f:2: ", "anchor"},
@@ -52,8 +53,8 @@ TEST(YamlDocument, RefusesWithTheLine) {
       {"word\n", "f:1: ", "a single value"},
       {"a: 1\n---\nb: 2\n", "f:", "second document"},
       {"a: 1\n  b: 2\n", "f:2: ", "no valid YAML"},
-      {"a: [1\n", "f:", "no valid YAML"},
-      {"a: \"x\n", "f:", "no valid YAML"},
+      {"a: [1\n", "f:1: ", "has no value"},
+      {"a: [1]]\n", "f:1: ", "no valid YAML"},
       {"? [a]\n: 1\n", "f:1: ", "a key that is no text"},
       {"a: " + deep + "\n", "f:1: ", "nested deeper"},
       {"a:\n  - 1\n  -\n", "f:", "empty value"},
@@ -95,6 +96,7 @@ TEST(YamlDocument, SizeIsBounded) {
 
   using std::string_literals::operator""s;
   EXPECT_THAT(parse_yaml("a: 1\nb: \0\n"s, "f").error().message, StartsWith("f:2: a NUL byte"));
+  EXPECT_THAT(parse_yaml("\xff\xfe", "f").error().message, HasSubstr("no UTF-8"));
   EXPECT_FALSE(parse_yaml("a: " + std::string(100'000, '['), "f"));
   EXPECT_FALSE(parse_yaml(std::string(100'000, '{'), "f"));
 }

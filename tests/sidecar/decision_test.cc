@@ -138,9 +138,9 @@ TEST_F(Decide, WhatNoRouteIsForIsOursToRefuse) {
 }
 
 TEST_F(Decide, MalformedTargetsAndHostsAreTheClients) {
-  for (const auto* head : {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n",
-                           "GET / HTTP/1.0\r\n\r\n"}) {
+  for (const auto* head :
+       {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n", "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n"}) {
     const auto decided = decide(head);
     ASSERT_FALSE(decided) << head;
     EXPECT_EQ(decided.error().kind, ErrorKind::malformed) << head;
@@ -151,8 +151,8 @@ TEST_F(Decide, MalformedTargetsAndHostsAreTheClients) {
 TEST_F(Decide, NothingOfTheRequestBeforeIsLeft) {
   ASSERT_TRUE(get("/lang/long-path?query",
                   "Host: a.test\r\nAccept-Language: de\r\nX-Forwarded-For: 81.2.69.165\r\n"));
-  ASSERT_TRUE(decide("POST /static HTTP/1.1\r\nHost: b.test\r\nContent-Length: 1\r\n\r\n",
-                     "2.1.2.3"));
+  ASSERT_TRUE(
+      decide("POST /static HTTP/1.1\r\nHost: b.test\r\nContent-Length: 1\r\n\r\n", "2.1.2.3"));
   EXPECT_EQ(decision_.method, "POST");
   EXPECT_EQ(decision_.target.text(), "/static");
   EXPECT_EQ(decision_.host, "b.test");

@@ -26,6 +26,7 @@ class Descriptor {
   }
   ~Descriptor();
   [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -61,6 +62,8 @@ class RawSocket {
                              std::chrono::milliseconds timeout = patience);
   // Something came, be it the end.
   [[nodiscard]] bool readable(std::chrono::milliseconds timeout);
+  // The bare descriptor, whose owner is then the caller.
+  [[nodiscard]] int release() noexcept { return socket_.release(); }
   void shutdown_send() noexcept;
   void close() noexcept;
   // The other side sees a reset rather than an end.

@@ -14,8 +14,8 @@
 
 namespace ringside::support {
 
-// One accepted connection of a ScriptedPeer, as its script sees it. Where the other side ends before
-// what a script waits for has come, the script ends too, quietly.
+// One accepted connection of a ScriptedPeer, as its script sees it. Where the other side ends
+// before what a script waits for has come, the script ends too, quietly.
 class Stage {
  public:
   // Which of the peer's connections this is, from 0.

@@ -44,8 +44,10 @@ class Turn:
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def reset(self) -> None:
+        # A socket that is closed with this option answers whatever comes with a reset; the file
+        # that reads from it must end first.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
+        raise ConnectionAbortedError
 
     def silence(self) -> None:
         """Until the other side gives up or the origin ends."""
@@ -66,6 +68,7 @@ class Origin:
     def __init__(self):
         self.on = {}
         self.requests: list[Request] = []
+        self.connections = 0  # accepted, ever
         self._changed = threading.Condition()
         self._connections: set[socket.socket] = set()
         self._listener = self._bind(0)
@@ -144,6 +147,7 @@ class Origin:
     def _serve(self, connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._changed:
+            self.connections += 1
             self._connections.add(connection)
         try:
             with connection, connection.makefile("rb") as stream:

@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import signal
+import socket
 import subprocess
 import threading
 
@@ -109,6 +110,12 @@ class Process:
     def signal(self, number: int) -> None:
         self.child.send_signal(number)
 
+    def freeze(self) -> None:
+        """Stops it until SIGCONT; the kernel still accepts connections for it."""
+        self.signal(signal.SIGSTOP)
+        stat = pathlib.Path(f"/proc/{self.child.pid}/stat")
+        wait_until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T", "it to stop")
+
     def wait(self) -> int:
         """The exit code."""
         code = self.child.wait(WAIT_S)
@@ -125,6 +132,14 @@ class Process:
     def get(self, target: str, client: str | None = None, **fields: str) -> Response:
         with Client(self.address) as one:
             return one.get(target, client, **fields)
+
+    def refuses_connections(self) -> bool:
+        host, port = self.address.rsplit(":", 1)
+        try:
+            with socket.create_connection((host, int(port)), timeout=WAIT_S):
+                return False
+        except ConnectionRefusedError:
+            return True
 
     # --- As its administrator.
 

@@ -40,8 +40,8 @@ class Tier(unittest.TestCase):
 
     def cache(self, name: str, origin: Origin, *options) -> Process:
         process = self.start(
-            "cache", "--name", name, "--origin", origin.url, "--threads", 1,
-            "--memory", "64MiB", *options,
+            "cache", "--name", name, "--origin", origin.url,
+            *unless_given(options, "--threads", 1, "--memory", "64MiB"),
         )  # fmt: skip
         process.name = name
         return process
@@ -53,13 +53,13 @@ class Tier(unittest.TestCase):
         """A front that believes what this machine says of clients."""
         return self.start(
             "sidecar", "--replicas", members(caches), "--geo", self.countries(),
-            "--trust", "127.0.0.0/8", "--threads", 2, *options,
+            *unless_given(options, "--trust", "127.0.0.0/8", "--threads", 2),
         )  # fmt: skip
 
     def up(self, replicas: int, origin: Origin, *options) -> Process:
         return self.start(
             "up", "--replicas", replicas, "--origin", origin.url, "--geo", self.countries(),
-            "--threads", 2, "--memory", "64MiB", *options,
+            *unless_given(options, "--threads", 2, "--memory", "64MiB"),
         )  # fmt: skip
 
     def shard(self, asked: list[tuple[str, str]], *options) -> list[dict]:
@@ -73,3 +73,9 @@ class Tier(unittest.TestCase):
 
 def members(caches: list[Process]) -> str:
     return ",".join(f"{cache.name}={cache.address}" for cache in caches)
+
+
+def unless_given(options: tuple, *defaults) -> list:
+    """The options, and of the defaults (names and values) those whose names are not in them."""
+    pairs = zip(defaults[::2], defaults[1::2])
+    return [*options, *(part for pair in pairs if pair[0] not in options for part in pair)]

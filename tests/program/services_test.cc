@@ -1,0 +1,109 @@
+// The separate shape: a sidecar and cache replicas that only know each other's addresses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/admin_client.h"
+#include "program/cache_service.h"
+#include "program/sidecar_service.h"
+#include "program/values.h"
+#include "replay/sample_origin.h"
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+
+const SystemClock system_clock;
+const Endpoint any_port{"127.0.0.1", 0};
+
+class SeparateServices : public testing::Test {
+ protected:
+  SeparateServices() : origin_(*replay::SampleOrigin::start(any_port, system_clock)) {
+    std::vector<shard::MemberAt> members;
+    for (int i = 0; i < 3; ++i) {
+      Configuration configuration = common(Command::cache);
+      configuration.name = "cache-" + std::to_string(i);
+      configuration.memory_bytes = limits::kMiB;
+      caches_.push_back(*CacheService::start(configuration, system_clock));
+      members.push_back({{configuration.name, 1, ""}, caches_.back()->address()});
+    }
+    Configuration configuration = common(Command::sidecar);
+    configuration.replicas = members;
+    configuration.shard_key = *shard::KeySpec::parse("path");
+    sidecar_ = *SidecarService::start(configuration, system_clock);
+    sidecar_configuration_ = configuration;
+  }
+
+  Configuration common(Command command) const {
+    Configuration configuration = defaults(command);
+    configuration.listen = any_port;
+    configuration.origin = origin_->address();
+    configuration.threads = 1;
+    configuration.purge_from = *parse_networks("127.0.0.0/8");
+    return configuration;
+  }
+  int ask_all() const {
+    int answered = 0;
+    for (int i = 0; i < pages; ++i) {
+      const auto answer = http::ask_admin(sidecar_->address(), "GET", "/page/" + std::to_string(i),
+                                          "", Seconds(20));
+      if (answer && answer->status == 200) ++answered;
+    }
+    return answered;
+  }
+
+  static constexpr int pages = 30;
+  std::unique_ptr<replay::SampleOrigin> origin_;
+  std::vector<std::unique_ptr<CacheService>> caches_;
+  std::unique_ptr<SidecarService> sidecar_;
+  Configuration sidecar_configuration_;
+};
+
+TEST_F(SeparateServices, TheSecondTimeTheOriginIsNotAsked) {
+  EXPECT_EQ(ask_all(), pages);
+  EXPECT_EQ(ask_all(), pages);
+  EXPECT_EQ(origin_->requests(), static_cast<std::uint64_t>(pages));
+  EXPECT_THAT(sidecar_->metrics(), HasSubstr("cache-2"));
+}
+
+TEST_F(SeparateServices, ADeadReplicaFailsNobody) {
+  EXPECT_EQ(ask_all(), pages);
+  caches_[1]->stop();
+  EXPECT_EQ(ask_all(), pages);
+}
+
+TEST_F(SeparateServices, WithoutAnyReplicaTheOriginIsAskedWhereThatIsConfigured) {
+  for (const auto& cache : caches_) cache->stop();
+  EXPECT_EQ(ask_all(), 0);
+  sidecar_configuration_.without_replica = sidecar::WithoutReplica::ask_origin;
+  ASSERT_TRUE(sidecar_->apply(sidecar_configuration_));
+  EXPECT_EQ(ask_all(), pages);
+}
+
+TEST_F(SeparateServices, APurgeThroughTheSidecarReachesEveryReplica) {
+  EXPECT_EQ(ask_all(), pages);
+  const PurgeTarget one{false, sidecar_->address().text(), "/page/7"};
+  EXPECT_EQ(sidecar_->purge(one).removed, 1U);
+  const PurgeResult rest = sidecar_->purge({true, "", ""});
+  EXPECT_EQ(rest.removed, static_cast<std::size_t>(pages - 1));
+  EXPECT_TRUE(rest.missing.empty());
+  caches_[2]->stop();
+  EXPECT_THAT(sidecar_->purge({true, "", ""}).missing,
+              testing::ElementsAre(testing::StartsWith("cache-2")));
+}
+
+TEST_F(SeparateServices, AReloadThatIsWrongChangesNothing) {
+  const auto before = sidecar_->membership().topology;
+  Configuration next = sidecar_configuration_;
+  next.replicas.pop_back();
+  next.geo = "/nowhere/country.mmdb";
+  EXPECT_FALSE(sidecar_->apply(next));
+  EXPECT_EQ(sidecar_->membership().topology, before);
+  next.geo.clear();
+  EXPECT_TRUE(sidecar_->apply(next));
+  EXPECT_EQ(sidecar_->membership().topology->version(), 2U);
+  EXPECT_EQ(ask_all(), pages);
+}
+
+}  // namespace
+}  // namespace ringside::program

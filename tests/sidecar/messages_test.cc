@@ -1,0 +1,235 @@
+#include "sidecar/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sidecar/purge.h"
+#include "tests/sidecar/some_request.h"
+
+namespace ringside::sidecar {
+namespace {
+
+class UpstreamHead : public ::testing::Test {
+ protected:
+  // The head that goes upstream for that of a client.
+  std::string written(const std::string& head, Upstream upstream = Upstream::replica,
+                      std::string_view peer = "203.0.113.9") {
+    complete(settings_);
+    const SomeRequest request(head);
+    geo::CountryMemo countries;
+    Decision decision;
+    const auto decided = decide(*request, address_of(peer), settings_, countries, decision);
+    if (!decided) return decided.error().message;
+    std::string out = "what was there before";
+    write_upstream_head(out, *request, decision, settings_, upstream);
+    return out;
+  }
+  // Only the lines between Host and Via of a GET with these field lines.
+  std::string passed_on(const std::string& field_lines) {
+    const auto out = written("GET / HTTP/1.1\r\nHost: a.test\r\n" + field_lines + "\r\n");
+    const std::string_view host = "Host: a.test\r\n";
+    const auto from = out.find(host) + host.size();
+    return out.substr(from, out.find("Via: ") - from);
+  }
+  [[nodiscard]] std::string topology_line() const {
+    return "Ringside-Topology: " + settings_.topology_id + "\r\n";
+  }
+  Settings settings_ = some_settings();
+};
+
+TEST_F(UpstreamHead, IsWrittenWhole) {
+  const std::string request =
+      "GET http://A.Test:80/x/../b%7e?q=%7e HTTP/1.1\r\nHost: A.Test:80\r\nAccept: */*\r\n"
+      "Cookie: a=1\r\nAccept: text/html\r\n\r\n";
+  const std::string common =
+      "GET /b~?q=%7E HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nCookie: a=1\r\n"
+      "Accept: text/html\r\nVia: 1.1 ringside\r\nForwarded: for=203.0.113.9;proto=http\r\n"
+      "X-Forwarded-For: 203.0.113.9\r\nX-Country: ZZ\r\n";
+  const auto to_replica = written(request);
+  EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Extra-Key: ZZ&\r\n\r\n");
+  EXPECT_EQ(written(request, Upstream::origin), common + "\r\n");
+}
+
+TEST_F(UpstreamHead, TheEmptyQueryStays) {
+  EXPECT_TRUE(written("GET /a? HTTP/1.1\r\nHost: a.test\r\n\r\n").starts_with("GET /a? HTTP"));
+  EXPECT_TRUE(written("GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n").starts_with("GET /a HTTP"));
+}
+
+TEST_F(UpstreamHead, WhatClientsMayNotSayIsLeftOut) {
+  EXPECT_EQ(passed_on("Connection: X-Mine, close\r\nX-Mine: 1\r\nx-mine: 2\r\nX-Other: 3\r\n"),
+            "X-Other: 3\r\n");
+  EXPECT_EQ(passed_on("Connection: a\r\nConnection: b\r\nA: 1\r\nB: 2\r\nC: 3\r\n"), "C: 3\r\n");
+  EXPECT_EQ(passed_on("Keep-Alive: 5\r\nTE: trailers\r\nTrailer: X\r\nUpgrade: h2c\r\n"
+                      "Proxy-Connection: close\r\nProxy-Authorization: Basic eDp5\r\n"),
+            "");
+  EXPECT_EQ(passed_on("Ringside-Topology: 1\r\nringside-extra-key: DE&\r\nRINGSIDE-X: 1\r\n"
+                      "Ringside-Outcome: hit\r\nRingsides: 1\r\n"),
+            "Ringsides: 1\r\n");
+  EXPECT_EQ(passed_on("X-Country: DE\r\nx-country: FR\r\nX-Country-Name: Germany\r\n"),
+            "X-Country-Name: Germany\r\n");
+  // What makes an answer private can't be named away.
+  EXPECT_EQ(passed_on("Connection: authorization, cache-control\r\nAuthorization: Basic eDp5\r\n"
+                      "Cache-Control: no-store\r\n"),
+            "Authorization: Basic eDp5\r\nCache-Control: no-store\r\n");
+}
+
+TEST_F(UpstreamHead, TheCountryIsOnlyToldWhereTheKeyHoldsIt) {
+  settings_.country_header = "CF-IPCountry";
+  const std::string request =
+      "GET / HTTP/1.1\r\nHost: a.test\r\nCF-IPCountry: DE\r\nX-Country: FR\r\n\r\n";
+  auto out = written(request);
+  EXPECT_NE(out.find("\r\nCF-IPCountry: ZZ\r\n"), std::string::npos) << out;
+  EXPECT_EQ(out.find("DE"), std::string::npos) << out;
+  EXPECT_NE(out.find("\r\nX-Country: FR\r\n"), std::string::npos) << out;  // just some field here
+
+  settings_.routes = {route_of("all", "", "/", "path,header:accept")};
+  out = written(request);
+  EXPECT_EQ(out.find("CF-IPCountry"), std::string::npos) << out;
+  EXPECT_NE(out.find("Ringside-Extra-Key: &\r\n"), std::string::npos) << out;
+
+  settings_.routes = {route_of("all", "", "/", "path")};
+  EXPECT_EQ(written(request).find("Ringside-Extra-Key"), std::string::npos);
+}
+
+TEST_F(UpstreamHead, BodiesKeepTheirFraming) {
+  const auto framing = [&](const std::string& lines) {
+    const auto out = written("POST / HTTP/1.1\r\nHost: a.test\r\n" + lines + "\r\n");
+    const auto from = out.find("a.test\r\n") + 8;
+    return out.substr(from, out.find("Via: ") - from);
+  };
+  EXPECT_EQ(framing(""), "");
+  EXPECT_EQ(framing("Content-Length: 0\r\n"), "Content-Length: 0\r\n");
+  EXPECT_EQ(framing("content-length: 12\r\nExpect: 100-continue\r\n"), "Content-Length: 12\r\n");
+  EXPECT_EQ(framing("transfer-encoding: Chunked\r\n"), "Transfer-Encoding: chunked\r\n");
+}
+
+TEST_F(UpstreamHead, ViaIsContinued) {
+  const auto via = [&](const std::string& version, const std::string& lines) {
+    const auto out = written("GET / HTTP/" + version + "\r\nHost: a.test\r\n" + lines + "\r\n");
+    const auto from = out.find("Via: ");
+    return out.substr(from, out.find("\r\n", from) - from);
+  };
+  EXPECT_EQ(via("1.1", ""), "Via: 1.1 ringside");
+  EXPECT_EQ(via("1.0", ""), "Via: 1.0 ringside");
+  EXPECT_EQ(via("1.1", "Via: 1.0 fred\r\nvia: 1.1 p.test (nginx)\r\n"),
+            "Via: 1.0 fred, 1.1 p.test (nginx), 1.1 ringside");
+}
+
+TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
+  settings_.trusted = {Network::parse("10.0.0.0/8").value()};
+  struct Row {
+    std::string_view peer;
+    std::string lines;
+    std::string forwarded;
+    std::string listed;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"203.0.113.9", "", "for=203.0.113.9;proto=http", "203.0.113.9"},
+           {"203.0.113.9", "Forwarded: for=1.1.1.1\r\nX-Forwarded-For: 1.1.1.1\r\n",
+            "for=203.0.113.9;proto=http", "203.0.113.9"},
+           {"2001:db8::1", "", "for=\"[2001:db8::1]\";proto=http", "2001:db8::1"},
+           {"10.0.0.1", "", "for=10.0.0.1;proto=http", "10.0.0.1"},
+           {"10.0.0.1", "X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
+            "for=2.2.2.2;proto=http", "1.1.1.1, 2.2.2.2, 10.0.0.1"},
+           {"10.0.0.1", "Forwarded: for=1.1.1.1;proto=https\r\n",
+            "for=1.1.1.1;proto=https, for=10.0.0.1;proto=http", "1.1.1.1"},
+           {"10.0.0.1", "Forwarded: for=1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
+            "for=1.1.1.1, for=10.0.0.1;proto=http", "2.2.2.2, 10.0.0.1"},
+           {"10.0.0.1", "X-Forwarded-For:\r\n", "for=10.0.0.1;proto=http", "10.0.0.1"},
+       }) {
+    const auto out = written("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n",
+                             Upstream::replica, row.peer);
+    EXPECT_NE(
+        out.find("\r\nForwarded: " + row.forwarded + "\r\nX-Forwarded-For: " + row.listed + "\r\n"),
+        std::string::npos)
+        << row.peer << " " << row.lines << out;
+  }
+}
+
+class ClientHead : public ::testing::Test {
+ protected:
+  static std::string begun(std::string text, std::string_view left_out = {}) {
+    text += "\r\n";
+    http::ResponseHead response;
+    const auto parsed = http::parse_response_head(text, http::HeadLimits::defaults(), "GET",
+                                                  ErrorSource::peer, response);
+    if (!parsed) return parsed.error().message;
+    std::string out = "what was there before";
+    begin_client_head(out, response, "ringside; fwd=bypass", left_out);
+    return out;
+  }
+};
+
+TEST_F(ClientHead, IsBegunWithOurMember) {
+  EXPECT_EQ(begun("HTTP/1.1 200 Very well\r\nContent-Length: 3\r\nCache-Status: cache-1; hit\r\n"
+                  "ETag: \"x\"\r\nVia: 1.1 cache-1\r\nAge: 7\r\n"),
+            "HTTP/1.1 200 Very well\r\nContent-Length: 3\r\nETag: \"x\"\r\nVia: 1.1 cache-1\r\n"
+            "Age: 7\r\nCache-Status: cache-1; hit, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+  EXPECT_EQ(begun("HTTP/1.0 304 Not Modified\r\n"),
+            "HTTP/1.1 304 Not Modified\r\nCache-Status: ringside; fwd=bypass\r\n"
+            "Via: 1.1 ringside\r\n");
+}
+
+TEST_F(ClientHead, CacheStatusLinesAreJoinedInOrder) {
+  EXPECT_EQ(begun("HTTP/1.1 200 OK\r\nCache-Status: origin; hit\r\nContent-Length: 0\r\n"
+                  "cache-status: cache-1; fwd=uri-miss\r\nCache-Status:\r\n"),
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nCache-Status: origin; hit, "
+            "cache-1; fwd=uri-miss, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+}
+
+TEST_F(ClientHead, WhatIsNotForTheClientIsLeftOut) {
+  EXPECT_EQ(begun("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n"
+                  "Connection: X-Mine\r\nX-Mine: 1\r\nRingside-Outcome: hit\r\n"
+                  "ringside-near-ttl-ms: 5\r\nRingside-Whatever: 1\r\nKeep-Alive: 5\r\nAge: 7\r\n",
+                  "age"),
+            "HTTP/1.1 200 OK\r\nCache-Status: ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+}
+
+TEST(EndOfClientHead, TellsFramingAndWhatBecomesOfTheConnection) {
+  using http::Coding;
+  struct Row {
+    int minor_version;
+    http::Delivery delivery;
+    std::string_view lines;
+  };
+  for (const Row& row : std::vector<Row>{
+           {1, {Coding::as_is, true}, "\r\n"},
+           {1, {Coding::as_is, false}, "Connection: close\r\n\r\n"},
+           {1, {Coding::chunked, true}, "Transfer-Encoding: chunked\r\n\r\n"},
+           {1, {Coding::chunked, false}, "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"},
+           {0, {Coding::as_is, true}, "Connection: keep-alive\r\n\r\n"},
+           {0, {Coding::as_is, false}, "Connection: close\r\n\r\n"},
+       }) {
+    std::string out = "X: 1\r\n";
+    end_client_head(out, row.minor_version, row.delivery);
+    EXPECT_EQ(out, "X: 1\r\n" + std::string(row.lines));
+  }
+}
+
+TEST(ReplicaNotes, AreEmptyWhereNothingWasSaid) {
+  http::Fields fields;
+  EXPECT_EQ(read_notes(fields).outcome, "");
+  EXPECT_EQ(read_notes(fields).near_ttl_ms, "");
+  fields.add("ringside-outcome", "hit");
+  fields.add("Ringside-Near-Ttl-Ms", "250");
+  EXPECT_EQ(read_notes(fields).outcome, "hit");
+  EXPECT_EQ(read_notes(fields).near_ttl_ms, "250");
+}
+
+TEST(PurgeResponse, SaysWhoIsMissing) {
+  EXPECT_EQ(purge_response({3, {}}, true),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n"
+            "\r\npurged 3 stored responses\n");
+  const auto incomplete = purge_response({0, {"cache-1: timeout", "cache-2: answered 403"}}, false);
+  EXPECT_TRUE(incomplete.starts_with("HTTP/1.1 502 Bad Gateway\r\n")) << incomplete;
+  EXPECT_NE(incomplete.find("\r\nConnection: close\r\n\r\npurged 0 stored responses\n"
+                            "incomplete, not confirmed by cache-1: timeout; cache-2: answered "
+                            "403\n"),
+            std::string::npos)
+      << incomplete;
+}
+
+}  // namespace
+}  // namespace ringside::sidecar

@@ -1,0 +1,355 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/sidecar/some_sidecar.h"
+#include "tests/support/mmdb_writer.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using metrics::Outcome;
+using support::always;
+using support::eventually;
+using support::Gate;
+using support::RawSocket;
+using support::refusing_address;
+using support::Reply;
+using support::ScriptedPeer;
+using support::Stage;
+
+constexpr Milliseconds second{1'000};
+
+void with_near_cache(Settings& settings) { settings.routes[0].near_ttl = 10 * second; }
+
+constexpr std::string_view purge_request = "PURGE /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+constexpr std::string_view purged_answer =
+    "HTTP/1.1 200 OK\r\nRingside-Purged: 2\r\nContent-Length: 0\r\n\r\n";
+
+// A replica whose answers may be kept nearby; the n-th fetch has the body "n".
+ScriptedPeer::Script keeping(const std::string& ttl_ms = "10000") {
+  const auto answers = std::make_shared<std::atomic<int>>(0);
+  return [=](Stage& stage) {
+    while (true) {
+      const auto request = stage.read_request();
+      if (request.starts_with("PURGE")) {
+        stage.send(purged_answer);
+      } else {
+        stage.send(hit_of("cache-0", std::to_string(++*answers),
+                          "Age: 5\r\nRingside-Near-Ttl-Ms: " + ttl_ms + "\r\n"));
+      }
+    }
+  };
+}
+
+TEST(NearCacheOnTheWay, AnswersAgainUntilItsTimeIsOver) {
+  const ScriptedPeer replica(keeping());
+  SomeSidecar sidecar({replica.address()}, with_near_cache);
+  auto client = sidecar.client();
+  const auto first = client.get("/a");
+  EXPECT_EQ(first.body, "1");
+  EXPECT_EQ(first.field("age"), "5");
+  EXPECT_EQ(first.field("cache-status"), "cache-0; hit, ringside; fwd=bypass");
+  EXPECT_EQ(first.head.find("Ringside-"), std::string::npos) << first.head;
+
+  sidecar.clock().advance(3 * second);
+  const auto again = client.get("/a");
+  EXPECT_EQ(again.body, "1");
+  EXPECT_EQ(again.field("age"), "8");
+  EXPECT_EQ(again.field("cache-status"), "cache-0; hit, ringside; hit");
+  EXPECT_EQ(again.field("content-length"), "1");
+  EXPECT_EQ(again.head.find("Ringside-"), std::string::npos) << again.head;
+  EXPECT_EQ(replica.requests(), 1U);
+  EXPECT_TRUE(sidecar.will_count(2, Outcome::hit, "cache-0"));
+
+  const auto old = client.ask("GET /b/../a HTTP/1.0\r\nHost: A.TEST\r\n\r\n");
+  EXPECT_EQ(old.body, "1");
+  EXPECT_EQ(old.field("connection"), "close");
+  EXPECT_EQ(replica.requests(), 1U);
+
+  sidecar.clock().advance(7 * second);
+  EXPECT_EQ(sidecar.get("/a").body, "2");
+}
+
+TEST(NearCacheOnTheWay, TheShorterTimeCounts) {
+  struct Row {
+    std::string replica_ms;
+    Milliseconds route;
+    Milliseconds kept;
+  };
+  for (const Row& row : std::vector<Row>{{"2000", 10 * second, 2 * second},
+                                         {"60000", 3 * second, 3 * second},
+                                         {"60000", Milliseconds{0}, Milliseconds{0}},
+                                         {"0", 10 * second, Milliseconds{0}},
+                                         {"-5", 10 * second, Milliseconds{0}},
+                                         {"5s", 10 * second, Milliseconds{0}},
+                                         {"99999999999999999999", 10 * second, Milliseconds{0}}}) {
+    const ScriptedPeer replica(keeping(row.replica_ms));
+    SomeSidecar sidecar({replica.address()},
+                        [&](Settings& settings) { settings.routes[0].near_ttl = row.route; });
+    auto client = sidecar.client();
+    EXPECT_EQ(client.get("/a").body, "1");
+    if (row.kept.count() > 0) {
+      sidecar.clock().advance(row.kept - Milliseconds{1});
+      EXPECT_EQ(client.get("/a").body, "1") << row.replica_ms;
+      sidecar.clock().advance(Milliseconds{1});
+    }
+    EXPECT_EQ(client.get("/a").body, "2") << row.replica_ms;
+  }
+}
+
+TEST(NearCacheOnTheWay, DifferentThingsAreKeptApart) {
+  const ScriptedPeer replica(keeping());
+  SomeSidecar sidecar({replica.address()}, [](Settings& settings) {
+    settings.routes = {route_of("all", "", "/", "path,header:accept-language")};
+    with_near_cache(settings);
+  });
+  auto client = sidecar.client();
+  const std::vector<std::string> requests = {
+      support::get_request("/a"), support::get_request("/a?"), support::get_request("/a?b"),
+      support::get_request("/a", "Accept-Language: de\r\n"),
+      "GET /a HTTP/1.1\r\nHost: b.test\r\n\r\n"};
+  std::size_t number = 0;
+  for (const auto& request : requests) {
+    EXPECT_EQ(client.ask(request).body, std::to_string(++number)) << request;
+  }
+  number = 0;
+  for (const auto& request : requests) {
+    EXPECT_EQ(client.ask(request).body, std::to_string(++number)) << request;
+  }
+  // What wants more than any fresh answer goes on, and what comes of it is not kept.
+  EXPECT_EQ(client.get("/a", "Cache-Control: no-cache\r\n").body, "6");
+  EXPECT_EQ(client.get("/a").body, "1");
+}
+
+TEST(NearCacheOnTheWay, LargeAndChunkedAnswersAreNotKept) {
+  const std::string kept = "Ringside-Near-Ttl-Ms: 10000\r\n";
+  for (const auto& answer :
+       {hit_of("cache-0", std::string(limits::near_object_size_bytes + 1, 'x'), kept),
+        "HTTP/1.1 200 OK\r\n" + kept + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"}) {
+    const ScriptedPeer replica(always(answer));
+    SomeSidecar sidecar({replica.address()}, with_near_cache);
+    auto client = sidecar.client();
+    for (int i = 0; i < 2; ++i) {
+      const auto reply = client.get("/a");
+      EXPECT_TRUE(reply.whole);
+      EXPECT_EQ(reply.body.find_first_not_of('x'), std::string::npos);
+      EXPECT_FALSE(reply.body.empty());
+    }
+    EXPECT_EQ(replica.requests(), 2U);
+  }
+}
+
+// The first GET of /a is answered by halves, with the gate between them; everything else at once.
+ScriptedPeer::Script halting(Gate& go_on, std::string_view second_half) {
+  const auto halted = std::make_shared<std::atomic<bool>>(false);
+  return [&go_on, second_half, halted](Stage& stage) {
+    while (true) {
+      const auto request = stage.read_request();
+      const std::string head = "HTTP/1.1 200 OK\r\nRingside-Outcome: hit\r\n";
+      if (request.starts_with("PURGE")) {
+        stage.send(purged_answer);
+      } else if (target_of(request) == "/a" && !halted->exchange(true)) {
+        stage.send(head + "Ringside-Near-Ttl-Ms: 10000\r\nContent-Length: 6\r\n\r\nold");
+        stage.wait(go_on);
+        if (second_half.empty()) stage.close();
+        stage.send(second_half);
+      } else {
+        stage.send(hit_of("cache-0", "new"));
+      }
+    }
+  };
+}
+
+TEST(NearCacheOnTheWay, TheTimeOfAnAnswerRunsFromItsHead) {
+  Gate go_on;
+  const ScriptedPeer replica(halting(go_on, "old"));
+  SomeSidecar sidecar({replica.address()}, with_near_cache);
+  auto client = sidecar.client();
+  client.send(support::get_request("/a"));
+  ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
+  EXPECT_EQ(sidecar.get("/b").body, "new");  // By then the core has read that head.
+  sidecar.clock().advance(9 * second);
+  go_on.open();
+  EXPECT_EQ(client.read().body, "oldold");
+  sidecar.clock().advance(second / 2);
+  EXPECT_EQ(client.get("/a").field("age"), "9");
+  sidecar.clock().advance(second / 2);
+  EXPECT_EQ(client.get("/a").body, "new");
+}
+
+TEST(NearCacheOnTheWay, HalfAnAnswerIsRefusedCountedAndNotKept) {
+  Gate go_on;
+  const ScriptedPeer replica(halting(go_on, ""));
+  SomeSidecar sidecar({replica.address()}, with_near_cache);
+  auto client = sidecar.client();
+  client.send(support::get_request("/a"));
+  ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
+  go_on.open();
+  EXPECT_EQ(client.read().status, 502);
+  EXPECT_EQ(sidecar.errors(ErrorSource::peer), 1U);
+  EXPECT_EQ(client.get("/a").body, "new");
+}
+
+TEST(Purge, AnAnswerThatWasUnderWayDoesNotUndoIt) {
+  Gate go_on;
+  const ScriptedPeer replica(halting(go_on, "old"));
+  SomeSidecar sidecar({replica.address()}, with_near_cache);
+  auto client = sidecar.client();
+  client.send(support::get_request("/a"));
+  ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
+  EXPECT_TRUE(sidecar->purge("a.test", "/a").missing.empty());
+  go_on.open();
+  EXPECT_EQ(client.read().body, "oldold");
+  EXPECT_EQ(sidecar.get("/a").body, "new");
+}
+
+TEST(Purge, ReachesTheNearCachesOfAllCores) {
+  for (const bool by_request : {false, true}) {
+    const ScriptedPeer replica(keeping());
+    SomeSidecar sidecar(settings_for({replica.address()}, with_near_cache), 4);
+    // The kernel deals connections out to the cores; so many meet all of them.
+    std::vector<support::TestClient> clients;
+    for (int i = 0; i < 40; ++i) clients.push_back(sidecar.client());
+    int newest = 0;
+    for (auto& client : clients) newest = std::max(newest, std::stoi(client.get("/a").body));
+    EXPECT_LE(newest, 4);
+    if (by_request) {
+      EXPECT_EQ(sidecar.ask(purge_request).status, 200);
+    } else {
+      EXPECT_EQ(sidecar->purge("a.test", "/a").removed, 2U);
+    }
+    for (auto& client : clients) EXPECT_GT(std::stoi(client.get("/a").body), newest);
+  }
+}
+
+TEST(Purge, AsksEveryReplicaAndNamesTheMissing) {
+  const ScriptedPeer one(always(std::string(purged_answer)));
+  const ScriptedPeer two(always(std::string(purged_answer)));
+  const ScriptedPeer forbidding(always("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"));
+  SomeSidecar sidecar({one.address(), refusing_address(), two.address(), forbidding.address()});
+  const auto report = sidecar->purge("a.test", "/a?b");
+  EXPECT_EQ(report.removed, 4U);
+  ASSERT_EQ(report.missing.size(), 2U);
+  EXPECT_EQ(report.missing[0].find("cache-1: cannot connect"), 0U) << report.missing[0];
+  EXPECT_EQ(report.missing[1], "cache-3: answered 403");
+  EXPECT_EQ(one.heads().back(), "PURGE /a?b HTTP/1.1\r\nHost: a.test\r\n\r\n");
+}
+
+TEST(Purge, ASilentReplicaIsMissing) {
+  const ScriptedPeer silent([](Stage& stage) {
+    stage.read_request();
+    stage.stall();
+  });
+  const ScriptedPeer alive(always(std::string(purged_answer)));
+  SomeSidecar sidecar({silent.address(), alive.address()},
+                      [](Settings& settings) { settings.first_byte_timeout = 3 * second; });
+  auto report = std::async(std::launch::async, [&] { return sidecar->purge("a.test", "/a"); });
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  sidecar.clock().advance(3 * second + second / 10);
+  const auto purged = report.get();
+  EXPECT_EQ(purged.removed, 2U);
+  ASSERT_EQ(purged.missing.size(), 1U);
+  EXPECT_EQ(purged.missing[0].find("cache-0: "), 0U);
+}
+
+TEST(Purge, IsARequestForThoseWhoMay) {
+  const ScriptedPeer one(always(std::string(purged_answer)));
+  const ScriptedPeer two(always(std::string(purged_answer)));
+  SomeSidecar sidecar({one.address(), two.address()});
+  auto client = sidecar.client();
+  const auto reply = client.ask("PURGE /b/../a HTTP/1.1\r\nHost: A.test\r\n\r\n");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "purged 4 stored responses\n");
+  EXPECT_EQ(target_of(one.heads().back()), "/a");
+  EXPECT_EQ(support::field(two.heads().back(), "host"), "a.test");
+  EXPECT_TRUE(sidecar.will_count(1, Outcome::bypass, ""));
+
+  // What was sent with it is not read, and the client is told so.
+  const auto with_body = client.ask(post("/a", "body", "PURGE"));
+  EXPECT_EQ(with_body.status, 200);
+  EXPECT_EQ(with_body.field("connection"), "close");
+  EXPECT_EQ(client.read_to_end(), RawSocket::End::closed);
+
+  sidecar->apply(settings_for({one.address(), refusing_address()}));
+  const auto incomplete = sidecar.ask(purge_request);
+  EXPECT_EQ(incomplete.status, 502);
+  EXPECT_NE(incomplete.body.find("not confirmed by cache-1"), std::string::npos);
+
+  sidecar->apply(settings_for({one.address()}, [](Settings& settings) {
+    settings.purge_from.clear();
+    settings.trusted = {Network::parse("127.0.0.1/32").value()};
+  }));
+  const auto asked = one.requests();
+  EXPECT_EQ(sidecar.ask(purge_request).status, 403);
+  EXPECT_EQ(one.requests(), asked);
+}
+
+TEST(Counting, ByReplicaCountryAndOutcome) {
+  const auto answering = [](Stage& stage) {
+    while (true) {
+      const bool is_miss = target_of(stage.read_request()).ends_with("miss");
+      const std::string outcome = is_miss ? "miss" : "hit";
+      stage.send(support::answer("200 OK", "Ringside-Outcome: " + outcome + "\r\n", "12345"));
+    }
+  };
+  const ScriptedPeer a(answering);
+  const ScriptedPeer b(answering);
+  const support::TemporaryFile file(support::mmdb({{"2.0.0.0/8", "FR"}, {"81.2.0.0/16", "GB"}}));
+  const auto settings = settings_for({a.address(), b.address()}, [&](Settings& change) {
+    change.trusted = {Network::parse("127.0.0.1/32").value()};
+    change.countries = geo::CountryDatabase::open(file.path()).value();
+    change.routes = {route_of("all", "", "/", "path")};
+  });
+  SomeSidecar sidecar(settings);
+  std::vector<std::string> of(2);  // a path of each replica
+  for (int i = 0; of[0].empty() || of[1].empty(); ++i) {
+    const std::string path = "/" + std::to_string(i) + "/hit";
+    const std::string key = path + "\n";
+    of[settings->topology->owner({key, hash64(key)})] = path;
+  }
+  auto client = sidecar.client();
+  const auto ask = [&](const std::string& path, const std::string& address) {
+    EXPECT_EQ(client.get(path, "X-Forwarded-For: " + address + "\r\n").status, 200);
+  };
+  for (int i = 0; i < 3; ++i) ask(of[0], "2.1.1.1");
+  for (int i = 0; i < 2; ++i) ask(of[1], "81.2.3.4");
+  ask(of[1], "192.168.1.1");
+  EXPECT_TRUE(sidecar.will_count(3, Outcome::hit, "cache-0"));
+  EXPECT_TRUE(sidecar.will_count(3, Outcome::hit, "cache-1"));
+  for (int i = 0; i < 8; ++i) ask("/" + std::to_string(i) + "/miss", "2.1.1.1");
+  EXPECT_TRUE(eventually([&] {
+    return sidecar.counted(Outcome::miss, "cache-0") + sidecar.counted(Outcome::miss, "cache-1") ==
+           8;
+  }));
+
+  const auto totals = sidecar.totals();
+  const auto of_country = [&](std::string_view code, Outcome outcome) {
+    return totals.countries[geo::Country::from(code).index()][static_cast<std::size_t>(outcome)];
+  };
+  EXPECT_EQ(of_country("FR", Outcome::hit), 3U);
+  EXPECT_EQ(of_country("FR", Outcome::miss), 8U);
+  EXPECT_EQ(of_country("GB", Outcome::hit), 2U);
+  EXPECT_EQ(of_country("ZZ", Outcome::hit), 1U);
+  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::hit)], 30U);
+  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::miss)], 40U);
+  EXPECT_EQ(totals.connections, 1U);
+  EXPECT_EQ(totals.connections_open, 1U);
+  EXPECT_EQ(totals.topology->replicas, 2U);
+  EXPECT_EQ(totals.topology->id, settings->topology_id);
+}
+
+TEST(Counting, AReplicaThatSaysNothingHasBypassed) {
+  const ScriptedPeer replica(always(support::answer("200 OK", "", "x")));
+  SomeSidecar sidecar({replica.address()});
+  EXPECT_EQ(sidecar.get("/").status, 200);
+  EXPECT_TRUE(sidecar.will_count(1, Outcome::bypass, "cache-0"));
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
