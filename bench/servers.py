@@ -42,7 +42,7 @@ events {{ worker_connections 4096; }}
 http {{
   access_log off;
   default_type application/octet-stream;
-  sendfile on;
+  sendfile off;
   keepalive_requests 1000000000;
   keepalive_timeout 3600s;
   client_body_temp_path {home}/body;

@@ -264,7 +264,8 @@ http::Task<void> Session::pass_on() {
     co_return;
   }
   status_.forward_status = exchange.head().status;
-  outcome_ = metrics::Outcome::bypass;
+  // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
+  outcome_ = inquiry_.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
   // RFC 9111 §4.4: a successful unsafe method makes what is stored for its URI invalid.
   const bool succeeded = exchange.head().status >= 200 && exchange.head().status < 400;
   if (!http::is_safe(inquiry_.method) && succeeded) invalidate_shared(state_.shared, inquiry_.key);

@@ -36,6 +36,7 @@ struct Server::Door final : public Closable {
 
   Task<void> accept_all();
   Task<void> serve(Socket socket);
+  void accept_what_waits();
   void close() noexcept override {
     boost::system::error_code ignored;
     acceptor.close(ignored);
@@ -84,6 +85,17 @@ Task<void> Server::Door::accept_all() {
   }
 }
 
+// Connections that the kernel has completed already: closing the listener would reset them.
+void Server::Door::accept_what_waits() {
+  boost::system::error_code code;
+  while (acceptor.is_open()) {
+    Socket socket = acceptor.accept(core.context(), code);
+    if (code) return;
+    open.fetch_add(1, std::memory_order_relaxed);
+    asio::co_spawn(core.context(), serve(std::move(socket)), asio::detached);
+  }
+}
+
 Server::Server(CoreGroup& cores, Session session) : cores_(cores), session_(std::move(session)) {}
 
 Server::~Server() = default;
@@ -125,6 +137,7 @@ void Server::drain() {
   cores_.on_each([this](Core& core) {
     core.set_draining();
     Door& door = *doors_[core.index()];
+    door.accept_what_waits();
     door.close();
     for (Connection* connection : door.connections) connection->close_if_idle();
   });

@@ -59,6 +59,7 @@ Result<void> Process::reload() {
   const std::lock_guard lock(mutex_);
   if (applied) {
     ++reloads_applied_;
+    last_refusal_.clear();
     log::info("reloaded: the new configuration is in use");
   } else {
     ++reloads_refused_;

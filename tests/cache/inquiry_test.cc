@@ -106,6 +106,14 @@ TEST(Inquiry, FailsForWhatItCantPlace) {
   EXPECT_EQ(broken.error().source, ErrorSource::client);
 }
 
+TEST(Inquiry, APurgeNeedsNoRoute) {
+  const auto settings = some_settings();
+  Inquiry inquiry;
+  ASSERT_TRUE(inquire("PURGE / HTTP/1.1\r\nHost: b.test\r\n\r\n", inquiry, settings));
+  EXPECT_EQ(inquiry.route, nullptr);
+  EXPECT_FALSE(inquiry.may_use_store || inquiry.may_fill_store);
+}
+
 TEST(Inquiry, KeepsNothingOfTheRequestBefore) {
   const auto settings = some_settings();
   Inquiry inquiry;

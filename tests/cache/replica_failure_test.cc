@@ -191,6 +191,9 @@ TEST(ReplicaFailure, LimitsAndMalformedRequestsAreToldAndEndTheConnection) {
       {"GET / HTTP/2.0\r\nHost: a.test\r\n\r\n", 505},
       {get + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501},
       {"POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+      {"POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: " +
+           std::to_string(limits::request_body_size_bytes + 1) + "\r\n\r\n",
+       413},
   };
   ScriptedPeer origin([](Stage& stage) {
     stage.read_request();

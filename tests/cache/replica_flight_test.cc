@@ -163,6 +163,7 @@ TEST(ReplicaFlight, WhatIsNotForSharingIsReleased) {
   for (TestClient& client : waiting) EXPECT_EQ(client.read().status, 200);
   EXPECT_EQ(origin.requests(), 10U);
   EXPECT_EQ(replica.store().entries, 0U);
+  EXPECT_TRUE(replica.counts(Outcome::miss, 10));
 }
 
 TEST(ReplicaFlight, VariantsAtOnceAreOneFetchEach) {

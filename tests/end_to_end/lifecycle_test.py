@@ -136,7 +136,10 @@ class Reload(Tier):
         self.configure(self.new)
         tier.signal(signal.SIGHUP)
         wait_until(lambda: tier.get("/page").body == b"new", "the new route")
-        self.assertEqual(tier.json("/config")["routes"][0]["origin"], self.new.url)
+        wait_until(
+            lambda: tier.json("/config")["routes"][0]["origin"] == self.new.url,
+            "/config to show it",
+        )
 
     def test_a_changed_file_is_enough(self):
         self.configure(self.old)

@@ -214,7 +214,9 @@ TEST(Forwarding, TheWholeRequestHasADeadline) {
   sidecar.clock().advance(Milliseconds{3'100});
   ASSERT_TRUE(eventually([&] { return two.requests() == 1; }));
   sidecar.clock().advance(Milliseconds{2'000});
-  EXPECT_EQ(client.read().status, 503);
+  const auto reply = client.read();
+  EXPECT_EQ(reply.status, 504);
+  EXPECT_EQ(reply.field("proxy-status").find("ringside; error=http_response_timeout"), 0U);
   EXPECT_EQ(three.requests(), 0U);
 }
 
