@@ -25,7 +25,7 @@ asio::const_buffer view(std::string_view bytes) noexcept { return {bytes.data(),
 // Why a request had to go forward (RFC 9211 §2.2).
 Forward forward_reason(const Inquiry& inquiry, const Store::Found& found) noexcept {
   if (inquiry.method != "GET" && inquiry.method != "HEAD") return Forward::method;
-  if (!inquiry.may_fill_store && inquiry.method == "GET") return Forward::bypass;
+  if (!inquiry.may_fill_store) return Forward::bypass;
   if (!found.response) return found.vary.empty() ? Forward::uri_miss : Forward::vary_miss;
   return inquiry.directives.no_cache ? Forward::request : Forward::stale;
 }

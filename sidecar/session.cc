@@ -121,6 +121,7 @@ http::Task<void> Session::answer_from_replica() {
     co_return;
   }
   count_.shard = snapshot_->shards[*member];
+  forget_nearby_after(forwarding.exchange().head().status);
   const http::Fields& fields = forwarding.exchange().head().fields;
   count_.outcome =
       metrics::outcome_from(read_notes(fields).outcome).value_or(metrics::Outcome::bypass);
@@ -128,6 +129,15 @@ http::Task<void> Session::answer_from_replica() {
     co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
     co_await relay_answer(forwarding, forwarded_status);
+  }
+}
+
+// RFC 9111 §4.4: a successful unsafe method makes what is stored for its URI invalid. Coarse: the
+// near caches, which hold it under several countries, forget everything.
+void Session::forget_nearby_after(int status) noexcept {
+  const bool succeeded = status >= 200 && status < 400;
+  if (decision_.route->near_ttl.count() > 0 && succeeded && !http::is_safe(decision_.method)) {
+    state_.purges.fetch_add(1);
   }
 }
 

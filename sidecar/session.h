@@ -43,6 +43,7 @@ class Session {
   http::Task<void> refuse(const Error& error);
   http::Task<void> write(std::string_view head, std::string_view body);
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
+  void forget_nearby_after(int status) noexcept;
   void count(SteadyPoint began) noexcept;
 
   CoreState& state_;

@@ -50,13 +50,37 @@ void append_escaped(std::string& out, std::string_view value) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte >= 0x7f || c == '%' || c == '&' || c == ',') {
+    if (byte <= 0x20 || byte >= 0x7f || c == '%' || c == '&' || c == ',' || c == '=') {
       out.push_back('%');
       out.push_back(digits[byte >> 4]);
       out.push_back(digits[byte & 15]);
     } else {
       out.push_back(c);
     }
+  }
+}
+
+// What the value is a value of: after a change of a route's key, a header's `DE` must not meet what
+// was stored for the country.
+void append_kind(std::string& out, const shard::KeyPart& part) {
+  using Kind = shard::KeyPart::Kind;
+  switch (part.kind) {
+    case Kind::country:
+      out.append("country=");
+      return;
+    case Kind::ip:
+      out.append("ip=");
+      return;
+    case Kind::header:
+    case Kind::cookie:
+      out.append(part.kind == Kind::header ? "header:" : "cookie:");
+      append_escaped(out, part.name);
+      out.push_back('=');
+      return;
+    case Kind::path:
+    case Kind::query:
+    case Kind::host:
+      return;
   }
 }
 
@@ -76,6 +100,7 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts) {
   for (const shard::KeyPart& part : spec.parts) {
     if (seen_by_replica(part.kind)) continue;
+    append_kind(out, part);
     with_value(part, facts, [&](std::string_view value) {
       append_escaped(out, value);
       out.push_back('&');

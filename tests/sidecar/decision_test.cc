@@ -73,7 +73,7 @@ TEST_F(Decide, WhoAsksAndFromWhere) {
     EXPECT_EQ(decision_.peer_is_trusted, row.trusted) << row.peer;
     EXPECT_EQ(decision_.country.code(), row.country) << row.peer << " " << row.fields;
     EXPECT_EQ(decision_.shard_key, std::string(row.country) + "\n/a\n");
-    EXPECT_EQ(decision_.extra_key, std::string(row.country) + "&");
+    EXPECT_EQ(decision_.extra_key, "country=" + std::string(row.country) + "&");
   }
 }
 
@@ -92,15 +92,16 @@ TEST_F(Decide, TheRouteChoosesTheKey) {
     std::string_view extra_key;
   };
   for (const Row& row : std::vector<Row>{
-           {"/", "Host: a.test\r\n", "all", "FR\n/\n", "FR&"},
+           {"/", "Host: a.test\r\n", "all", "FR\n/\n", "country=FR&"},
            {"/static", "Host: a.test\r\n", "static", "/static\n", ""},
            {"/static/a.css?v=1", "Host: a.test\r\n", "static", "/static/a.css\n", ""},
-           {"/statics", "Host: a.test\r\n", "all", "FR\n/statics\n", "FR&"},
+           {"/statics", "Host: a.test\r\n", "all", "FR\n/statics\n", "country=FR&"},
            {"/x/../static/%7ea", "Host: a.test\r\n", "static", "/static/~a\n", ""},
            {"/static?v=1", "Host: SHOP.test:80\r\n", "shop", "shop.test\n/static\nv=1\n", ""},
            {"http://shop.test/a", "Host: shop.test\r\n", "shop", "shop.test\n/a\n\n", ""},
-           {"/lang/a", "Host: a.test\r\nAccept-Language: de\r\n", "lang", "/lang/a\nde\n", "de&"},
-           {"/lang/a", "Host: a.test\r\n", "lang", "/lang/a\n\n", "&"},
+           {"/lang/a", "Host: a.test\r\nAccept-Language: de\r\n", "lang", "/lang/a\nde\n",
+            "header:accept-language=de&"},
+           {"/lang/a", "Host: a.test\r\n", "lang", "/lang/a\n\n", "header:accept-language=&"},
        }) {
     ASSERT_TRUE(get(row.target, row.fields, "2.1.2.3")) << row.target;
     EXPECT_EQ(decision_.route->name, row.route) << row.target << " " << row.fields;

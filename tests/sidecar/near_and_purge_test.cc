@@ -76,6 +76,16 @@ TEST(NearCacheOnTheWay, AnswersAgainUntilItsTimeIsOver) {
   EXPECT_EQ(sidecar.get("/a").body, "2");
 }
 
+TEST(NearCacheOnTheWay, Rfc9111Section4Point4AnUnsafeMethodMakesItForget) {
+  const ScriptedPeer replica(keeping());
+  SomeSidecar sidecar({replica.address()}, with_near_cache);
+  auto client = sidecar.client();
+  EXPECT_EQ(client.get("/a").body, "1");
+  EXPECT_EQ(client.get("/a").body, "1");
+  EXPECT_EQ(client.ask(post("/a", "x", "DELETE")).body, "2");
+  EXPECT_EQ(client.get("/a").body, "3");
+}
+
 TEST(NearCacheOnTheWay, TheShorterTimeCounts) {
   struct Row {
     std::string replica_ms;

@@ -41,23 +41,24 @@ TEST(ShardDecision, EachPartHasItsPlaceInTheKeys) {
   fields.add("X-Empty", "");
   fields.add("X-Odd", "50%&a\\b\xc3\xa9");
   for (const Row& row : std::vector<Row>{
-           {"country", "DE\n", "DE&"},
-           {"ip", "203.0.113.9\n", "203.0.113.9&"},
+           {"country", "DE\n", "country=DE&"},
+           {"ip", "203.0.113.9\n", "ip=203.0.113.9&"},
            {"path", "/p\n", ""},
            {"query", "q=1\n", ""},
            {"host", "a.test\n", ""},
-           {"header:accept-language", "de\n", "de&"},
-           {"header:x-twice", "one, two, three\n", "one%2C%20two%2C%20three&"},
-           {"header:x-odd", "50%&a\\\\b\xc3\xa9\n", "50%25%26a\\b%C3%A9&"},
-           {"cookie:user", "u1\n", "u1&"},
-           {"country,path", "DE\n/p\n", "DE&"},
-           {"path,country", "/p\nDE\n", "DE&"},
+           {"header:accept-language", "de\n", "header:accept-language=de&"},
+           {"header:x-twice", "one, two, three\n", "header:x-twice=one%2C%20two%2C%20three&"},
+           {"header:x-odd", "50%&a\\\\b\xc3\xa9\n", "header:x-odd=50%25%26a\\b%C3%A9&"},
+           {"cookie:user", "u1\n", "cookie:user=u1&"},
+           {"country,path", "DE\n/p\n", "country=DE&"},
+           {"path,country", "/p\nDE\n", "country=DE&"},
            {"host,header:accept-language,query,cookie:plan,ip",
-            "a.test\nde\nq=1\nfree\n203.0.113.9\n", "de&free&203.0.113.9&"},
+            "a.test\nde\nq=1\nfree\n203.0.113.9\n",
+            "header:accept-language=de&cookie:plan=free&ip=203.0.113.9&"},
            // Absent and empty are the same.
-           {"header:x-empty,path", "\n/p\n", "&"},
-           {"header:x-absent,path", "\n/p\n", "&"},
-           {"cookie:absent,path", "\n/p\n", "&"},
+           {"header:x-empty,path", "\n/p\n", "header:x-empty=&"},
+           {"header:x-absent,path", "\n/p\n", "header:x-absent=&"},
+           {"cookie:absent,path", "\n/p\n", "cookie:absent=&"},
        }) {
     const Keys keys = keys_of(row.spec, fields);
     EXPECT_EQ(keys.shard, row.shard) << row.spec;
