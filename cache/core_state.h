@@ -32,9 +32,9 @@ inline std::size_t purge_shared(Shared& shared, std::string_view prefix) {
 // Stores what a flight has brought, unless something has made it worthless meanwhile. Either order
 // ends without it:
 //   1. invalidate_shared marks the flight      1'. keep_fetched puts
-//   2. keep_fetched puts, sees the mark,       2'. invalidate_shared marks the flight, which has
-//   not
-//      erases                                      left the table yet, and erases
+//   2. keep_fetched puts, sees the mark,       2'. invalidate_shared marks the flight, which
+//      erases                                      has not left the table yet, and erases
+//
 inline void keep_fetched(Shared& shared, const Flight& flight, StoredPointer response) {
   shared.store.put(flight.key(), std::move(response), flight.purges_seen());
   if (flight.outdated()) shared.store.erase(flight.key());

@@ -10,14 +10,14 @@ namespace ringside::metrics {
 // component that answered it: the sidecar counts what its replica reported.
 //
 //   hit          from the store, fresh
-//   miss         the origin was asked for this request and sent the answer's body, whether or not
-//   it
-//                could be stored; also a validation that the origin answered with a new body
+//   miss         the origin was asked for this request and sent the answer's body, whether or
+//                not it could be stored; also a validation that the origin answered with a
+//                new body
 //   stale        from the store, not fresh and not validated (RFC 5861, RFC 9111 §4.2.4)
 //   revalidated  from the store, after the origin had answered 304 (RFC 9111 §4.3)
 //   peer_fill    from the store or the flight of the bucket's holder, without a fetch from the
-//   origin
-//                of its own. Where the holder had to fetch it, the request is a miss
+//                origin of its own. Where the holder had to fetch it, the request is a
+//                miss
 //   collapsed    from a fetch that an earlier request had begun
 //   bypass       passed on without asking the store: an unsafe method, or a rule that says so
 //   error        answered by ourselves, because nobody else could

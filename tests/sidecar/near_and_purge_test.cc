@@ -19,7 +19,6 @@ using support::eventually;
 using support::Gate;
 using support::RawSocket;
 using support::refusing_address;
-using support::Reply;
 using support::ScriptedPeer;
 using support::Stage;
 
