@@ -1,6 +1,6 @@
--- What wrk asks for: PATHS paths under /SIZE/, drawn log-uniformly, so that the n-th path comes about
--- 1/n as often as the first. Arguments: SIZE PATHS SEED. The seed is fixed, so that every server gets
--- the same requests in the same order.
+-- What wrk asks for: PATHS paths under /SIZE/, drawn log-uniformly, so that the n-th path comes
+-- about 1/n as often as the first. Arguments: SIZE PATHS SEED. The seed is fixed, so that every
+-- server gets the same requests in the same order.
 
 local requests = {}
 local draw = math.random
