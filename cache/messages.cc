@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include "cache/conditional.h"
+#include "http/head_text.h"
 #include "http/internal_fields.h"
 
 namespace ringside::cache {
 namespace {
-
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-  out.append(name).append(": ").append(value).append("\r\n");
-}
 
 bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
   using http::same_token;
@@ -20,9 +17,10 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
 }
 
 void append_conditions(std::string& out, const StoredHead& validated) {
-  if (const auto etag = validated.fields().first("etag")) append_field(out, "If-None-Match", *etag);
+  if (const auto etag = validated.fields().first("etag"))
+    http::append_field(out, "If-None-Match", *etag);
   if (const auto changed = validated.fields().first("last-modified")) {
-    append_field(out, "If-Modified-Since", *changed);
+    http::append_field(out, "If-Modified-Since", *changed);
   }
 }
 
@@ -31,10 +29,8 @@ void append_conditions(std::string& out, const StoredHead& validated) {
 void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
                        const Settings& settings, std::string_view replica_name, Asking asking,
                        const StoredHead* validated) {
-  out.assign(inquiry.method).append(" ").append(inquiry.target.path);
-  if (inquiry.target.has_query) out.append("?").append(inquiry.target.query);
-  out.append(" HTTP/1.1\r\n");
-  append_field(out, "Host", inquiry.host);
+  out.clear();
+  http::append_request_start(out, inquiry.method, inquiry.target, inquiry.host);
   const auto connection = request.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
@@ -42,18 +38,11 @@ void write_origin_head(std::string& out, const http::RequestHead& request, const
         (asking == Asking::whole && is_condition(field.name))) {
       continue;
     }
-    append_field(out, field.name, field.value);
+    http::append_field(out, field.name, field.value);
   }
-  if (request.framing.kind == http::Framing::Kind::length) {
-    append_field(out, "Content-Length", fmt::to_string(request.framing.length_bytes));
-  } else if (request.framing.kind == http::Framing::Kind::chunked) {
-    append_field(out, "Transfer-Encoding", "chunked");
-  }
-  const auto via = request.fields.combined("via");
-  out.append("Via: ");
-  if (via) out.append(*via).append(", ");
-  out.append(request.minor_version == 0 ? "1.0 " : "1.1 ").append(replica_name).append("\r\n");
-  if (!inquiry.country.empty()) append_field(out, settings.country_header, inquiry.country);
+  http::append_framing(out, request.framing);
+  http::append_via(out, request, replica_name);
+  if (!inquiry.country.empty()) http::append_field(out, settings.country_header, inquiry.country);
   if (validated != nullptr) append_conditions(out, *validated);
   out.append("\r\n");
 }
@@ -65,7 +54,7 @@ void begin_forwarded_head(std::string& out, const http::ResponseHead& response,
   const auto connection = response.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : response.fields) {
     if (http::is_internal(field.name) || http::is_hop_by_hop(field.name, connection)) continue;
-    append_field(out, field.name, field.value);
+    http::append_field(out, field.name, field.value);
   }
   fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, via_name);
 }
@@ -77,7 +66,7 @@ void begin_not_modified_head(std::string& out, const StoredHead& stored) {
     const bool describes_body = field.name.size() > 8 &&
                                 http::same_token(field.name.substr(0, 8), "content-") &&
                                 !http::same_token(field.name, "content-location");
-    if (!describes_body) append_field(out, field.name, field.value);
+    if (!describes_body) http::append_field(out, field.name, field.value);
   }
 }
 
@@ -95,9 +84,9 @@ void end_head(std::string& out, const AnswerNotes& notes) {
     out.append("Connection: keep-alive\r\n");
   }
   if (notes.to_sidecar) {
-    append_field(out, http::internal::outcome, metrics::name(notes.outcome));
+    http::append_field(out, http::internal::outcome, metrics::name(notes.outcome));
     if (notes.near_ttl) {
-      append_field(out, http::internal::near_ttl, fmt::to_string(notes.near_ttl->count()));
+      http::append_field(out, http::internal::near_ttl, fmt::to_string(notes.near_ttl->count()));
     }
   }
   out.append("\r\n");

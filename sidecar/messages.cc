@@ -4,14 +4,11 @@
 
 #include "http/error_response.h"
 #include "http/forwarded.h"
+#include "http/head_text.h"
 #include "http/internal_fields.h"
 
 namespace ringside::sidecar {
 namespace {
-
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-  out.append(name).append(": ").append(value).append("\r\n");
-}
 
 // Fields that are written anew below, so that what the client said of them goes no further than
 // into the new value.
@@ -20,13 +17,6 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
   return same_token(name, "host") || same_token(name, "content-length") ||
          same_token(name, "via") || same_token(name, "forwarded") || same_token(name, "expect") ||
          same_token(name, "x-forwarded-for") || same_token(name, settings.country_header);
-}
-
-void append_joined(std::string& out, std::string_view name,
-                   const std::optional<std::string>& before, std::string_view value) {
-  out.append(name).append(": ");
-  if (before && !before->empty()) out.append(*before).append(", ");
-  out.append(value).append("\r\n");
 }
 
 // A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
@@ -39,17 +29,10 @@ void append_forwarded_fields(std::string& out, const http::Fields& fields,
   const auto forwarded = kept("forwarded");
   std::string element;
   http::append_forwarded(element, forwarded ? decision.peer : decision.client, "http");
-  append_joined(out, "Forwarded", forwarded, element);
+  http::append_joined(out, "Forwarded", forwarded, element);
   const auto listed = kept("x-forwarded-for");
-  append_joined(out, "X-Forwarded-For", listed, (listed ? decision.peer : decision.client).text());
-}
-
-void append_body_framing(std::string& out, const http::Framing& framing) {
-  if (framing.kind == http::Framing::Kind::length) {
-    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", framing.length_bytes);
-  } else if (framing.kind == http::Framing::Kind::chunked) {
-    out += "Transfer-Encoding: chunked\r\n";
-  }
+  http::append_joined(out, "X-Forwarded-For", listed,
+                      (listed ? decision.peer : decision.client).text());
 }
 
 }  // namespace
@@ -57,30 +40,26 @@ void append_body_framing(std::string& out, const http::Framing& framing) {
 void write_upstream_head(std::string& out, const http::RequestHead& request,
                          const Decision& decision, const Settings& settings, Upstream upstream) {
   out.clear();
-  out.append(request.method).append(" ").append(decision.target.path);
-  if (decision.target.has_query) out.append("?").append(decision.target.query);
-  out.append(" HTTP/1.1\r\n");
-  append_field(out, "Host", decision.host);
+  http::append_request_start(out, request.method, decision.target, decision.host);
   const auto connection = request.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
         http::is_hop_by_hop(field.name, connection)) {
       continue;
     }
-    append_field(out, field.name, field.value);
+    http::append_field(out, field.name, field.value);
   }
-  append_body_framing(out, request.framing);
-  append_joined(out, "Via", request.fields.combined("via"),
-                request.minor_version == 0 ? "1.0 ringside" : "1.1 ringside");
+  http::append_framing(out, request.framing);
+  http::append_via(out, request, own_name);
   append_forwarded_fields(out, request.fields, decision);
   // A route whose key is without the country must not let the origin's answer depend on it.
   if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
-    append_field(out, settings.country_header, decision.country.code());
+    http::append_field(out, settings.country_header, decision.country.code());
   }
   if (upstream == Upstream::replica) {
-    append_field(out, http::internal::topology, settings.topology_id);
+    http::append_field(out, http::internal::topology, settings.topology_id);
     if (!decision.extra_key.empty()) {
-      append_field(out, http::internal::extra_key, decision.extra_key);
+      http::append_field(out, http::internal::extra_key, decision.extra_key);
     }
   }
   out.append("\r\n");
@@ -106,11 +85,11 @@ void begin_client_head(std::string& out, const http::ResponseHead& response,
         http::is_hop_by_hop(field.name, connection)) {
       continue;
     }
-    append_field(out, field.name, field.value);
+    http::append_field(out, field.name, field.value);
   }
   cache_status += own_cache_status;
-  append_field(out, "Cache-Status", cache_status);
-  append_field(out, "Via", "1.1 ringside");
+  http::append_field(out, "Cache-Status", cache_status);
+  http::append_field(out, "Via", "1.1 ringside");
 }
 
 void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery) {

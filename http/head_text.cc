@@ -1,0 +1,39 @@
+#include "http/head_text.h"
+
+#include <fmt/format.h>
+
+namespace ringside::http {
+
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+
+void append_joined(std::string& out, std::string_view name,
+                   const std::optional<std::string>& before, std::string_view value) {
+  out.append(name).append(": ");
+  if (before && !before->empty()) out.append(*before).append(", ");
+  out.append(value).append("\r\n");
+}
+
+void append_request_start(std::string& out, std::string_view method, const Target& target,
+                          std::string_view host) {
+  out.append(method).append(" ").append(target.path);
+  if (target.has_query) out.append("?").append(target.query);
+  out.append(" HTTP/1.1\r\n");
+  append_field(out, "Host", host);
+}
+
+void append_framing(std::string& out, const Framing& framing) {
+  if (framing.kind == Framing::Kind::length) {
+    append_field(out, "Content-Length", fmt::to_string(framing.length_bytes));
+  } else if (framing.kind == Framing::Kind::chunked) {
+    append_field(out, "Transfer-Encoding", "chunked");
+  }
+}
+
+void append_via(std::string& out, const RequestHead& request, std::string_view own_name) {
+  std::string element = request.minor_version == 0 ? "1.0 " : "1.1 ";
+  append_joined(out, "Via", request.fields.combined("via"), element.append(own_name));
+}
+
+}  // namespace ringside::http
