@@ -8,7 +8,7 @@
 namespace ringside::cache {
 namespace {
 
-// A key's share of memory beside its responses: list node, table node and slot, vector, headers.
+// A key's share of memory beside its responses: row, table node and slot, vector, headers.
 constexpr std::size_t row_overhead_bytes = 288;
 
 }  // namespace
@@ -22,10 +22,10 @@ std::size_t Store::object_limit_bytes() const noexcept {
 Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.places.find(KeyView{key.text, key.hash});
-  if (place == stripe.places.end()) return {};
-  stripe.rows.splice(stripe.rows.begin(), stripe.rows, place->second);
-  const Row& row = *place->second;
+  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  if (place == stripe.rows.end()) return {};
+  Row& row = *place->second;
+  stripe.order->use(row);
   // The newest answer says what the URI varies on now (RFC 9111 §4.1).
   const auto& names = row.variants.back()->head->vary();
   if (names.empty()) return {row.variants.back(), {}};
@@ -63,15 +63,7 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
       give_back(most_bytes);
       return false;
     }
-    auto place = stripe.places.find(KeyView{key.text, key.hash});
-    if (place == stripe.places.end()) {
-      stripe.rows.push_front(Row{key.text, key.hash, {}, 0});
-      const Row& row = stripe.rows.front();
-      place = stripe.places.emplace(KeyView{row.key, row.hash}, stripe.rows.begin()).first;
-    } else {
-      stripe.rows.splice(stripe.rows.begin(), stripe.rows, place->second);
-    }
-    Row& row = *place->second;
+    Row& row = find_or_add(stripe, key);
     const std::size_t before_bytes = row.cost_bytes;
     std::size_t dropped = 0;
     add_variant(row, std::move(response), dropped);
@@ -84,15 +76,30 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
 void Store::erase(const CacheKey& key) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.places.find(KeyView{key.text, key.hash});
-  if (place != stripe.places.end()) remove(stripe, place->second);
+  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  if (place != stripe.rows.end()) remove(stripe, place);
 }
 
-void Store::remove(Stripe& stripe, Rows::iterator row) noexcept {
-  entries_.fetch_sub(row->variants.size());
-  used_bytes_.fetch_sub(row->cost_bytes);
-  stripe.places.erase(KeyView{row->key, row->hash});
-  stripe.rows.erase(row);
+Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {
+  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  if (place != stripe.rows.end()) {
+    stripe.order->use(*place->second);
+    return *place->second;
+  }
+  auto made = std::make_unique<Row>(key.text, key.hash);
+  Row& row = *made;
+  stripe.rows.emplace(KeyView{row.key, row.hash}, std::move(made));
+  stripe.order->add(row);
+  return row;
+}
+
+// Returns the place after it.
+Store::Rows::iterator Store::remove(Stripe& stripe, Rows::iterator place) noexcept {
+  Row& row = *place->second;
+  entries_.fetch_sub(row.variants.size());
+  used_bytes_.fetch_sub(row.cost_bytes);
+  stripe.order->remove(row);
+  return stripe.rows.erase(place);
 }
 
 std::size_t Store::purge(std::string_view prefix) {
@@ -101,12 +108,9 @@ std::size_t Store::purge(std::string_view prefix) {
   for (Stripe& stripe : stripes_) {
     const std::lock_guard lock(stripe.mutex);
     for (auto row = stripe.rows.begin(); row != stripe.rows.end();) {
-      const auto next = std::next(row);
-      if (row->key.starts_with(prefix)) {
-        removed += row->variants.size();
-        remove(stripe, row);
-      }
-      row = next;
+      const bool meant = row->first.text.starts_with(prefix);
+      removed += meant ? row->second->variants.size() : 0;
+      row = meant ? remove(stripe, row) : std::next(row);
     }
   }
   return removed;
@@ -117,9 +121,10 @@ bool Store::evict_one() noexcept {
   for (std::size_t tried = 0; tried < stripe_count; ++tried) {
     Stripe& stripe = stripes_[next_victim_.fetch_add(1) % stripe_count];
     const std::lock_guard lock(stripe.mutex);
-    if (stripe.rows.empty()) continue;
-    evictions_.fetch_add(stripe.rows.back().variants.size());
-    remove(stripe, std::prev(stripe.rows.end()));
+    auto* const row = static_cast<Row*>(stripe.order->first_to_go());
+    if (row == nullptr) continue;
+    evictions_.fetch_add(row->variants.size());
+    remove(stripe, stripe.rows.find(KeyView{row->key, row->hash}));
     return true;
   }
   return false;

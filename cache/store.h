@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,14 +11,15 @@
 #include <vector>
 
 #include "cache/cache_key.h"
+#include "cache/eviction.h"
 #include "cache/stored_response.h"
 #include "http/fields.h"
 
 namespace ringside::cache {
 
 // Responses in memory within a budget of bytes that it keeps at every moment, what flights hold
-// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Evicts
-// the least recently used key of a stripe, stripes in turn. Thread-safe.
+// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Which key
+// of a stripe goes first its EvictionOrder says; stripes take turns. Thread-safe.
 class Store {
  public:
   explicit Store(std::size_t limit_bytes);
@@ -53,13 +53,13 @@ class Store {
   [[nodiscard]] std::uint64_t evictions() const noexcept { return evictions_.load(); }
 
  private:
-  struct Row {
-    std::string key;
-    std::uint64_t hash;
+  struct Row : Evictable {
+    Row(std::string text, std::uint64_t text_hash) : key(std::move(text)), hash(text_hash) {}
+    const std::string key;
+    const std::uint64_t hash;
     std::vector<StoredPointer> variants;  // the newest last
     std::size_t cost_bytes = 0;
   };
-  using Rows = std::list<Row>;  // the least recently used last
   struct KeyView {
     std::string_view text;
     std::uint64_t hash;
@@ -68,17 +68,20 @@ class Store {
   struct KeyHash {
     std::size_t operator()(const KeyView& key) const noexcept { return key.hash; }
   };
+  using Rows = std::unordered_map<KeyView, std::unique_ptr<Row>, KeyHash>;  // views into the rows
   struct alignas(64) Stripe {
     std::mutex mutex;
     Rows rows;
-    std::unordered_map<KeyView, Rows::iterator, KeyHash> places;
+    // After the rows, so that it ends before them: it links them.
+    std::unique_ptr<EvictionOrder> order = std::make_unique<LeastRecentlyUsed>();
   };
   static constexpr std::size_t stripe_count = 64;
 
   [[nodiscard]] Stripe& stripe_of(std::uint64_t hash) noexcept {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
-  void remove(Stripe& stripe, Rows::iterator row) noexcept;
+  Row& find_or_add(Stripe& stripe, const CacheKey& key);
+  Rows::iterator remove(Stripe& stripe, Rows::iterator place) noexcept;
   bool evict_one() noexcept;
   static void add_variant(Row& row, StoredPointer response, std::size_t& dropped);
 
