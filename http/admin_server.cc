@@ -79,9 +79,9 @@ bool is_from_another_site(const httplib::Request& request) {
          origin.substr(scheme_end + 3) != request.get_header_value("Host");
 }
 
-void answer(httplib::Response& out, int status, std::string body) {
+void answer(httplib::Response& out, int status, const std::string& body) {
   out.status = status;
-  out.set_content(std::move(body), "text/plain; charset=utf-8");
+  out.set_content(body, "text/plain; charset=utf-8");
 }
 
 httplib::Server::HandlerResponse answer_too_large(httplib::Response& out) {
@@ -238,7 +238,7 @@ void AdminServer::Impl::route(const httplib::Request& in, std::string_view body,
   try {
     Answer made = found->second(request);
     out.status = made.status;
-    out.set_content(std::move(made.body), made.content_type);
+    out.set_content(made.body, made.content_type);
   } catch (const std::exception& error) {
     log::error("admin {} {} failed: {}", in.method, in.path, error.what());
     answer(out, 500, fmt::format("500: {}\n", error.what()));
@@ -253,7 +253,7 @@ void AdminServer::Impl::not_found(httplib::Response& out) const {
   for (const auto& [path, methods] : routes) {
     text += fmt::format("  {} {}\n", allowed(methods), path);
   }
-  answer(out, 404, std::move(text));
+  answer(out, 404, text);
 }
 
 AdminServer::AdminServer() : impl_(std::make_unique<Impl>()) {}

@@ -192,6 +192,7 @@ std::string expose(const std::vector<Totals>& totals, const std::optional<Proces
 
 std::string expose(const std::vector<const Sheet*>& sheets) {
   std::vector<Totals> totals;
+  totals.reserve(sheets.size());
   for (const Sheet* sheet : sheets) totals.push_back(sheet->totals());
   return expose(totals, read_process(), RINGSIDE_VERSION);
 }

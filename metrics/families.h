@@ -22,9 +22,9 @@ class Families {
 
   // Counts are added to the series of those labels; of a gauge the last value stands. A family
   // keeps its kind, a histogram its bounds.
-  void add_counter(std::string_view family, std::string_view help, Labels labels, double value);
-  void set_gauge(std::string_view family, std::string_view help, Labels labels, double value);
-  void add_histogram(std::string_view family, std::string_view help, Labels labels,
+  void add_counter(std::string_view name, std::string_view help, Labels labels, double value);
+  void set_gauge(std::string_view name, std::string_view help, Labels labels, double value);
+  void add_histogram(std::string_view name, std::string_view help, Labels labels,
                      const Histogram& histogram);
 
   // The Prometheus text exposition, version 0.0.4.

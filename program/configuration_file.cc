@@ -5,9 +5,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -317,7 +317,7 @@ Result<void> overlay_yaml(Configuration& configuration, std::string_view text,
 Result<void> overlay_file(Configuration& configuration, const std::string& path) {
   const auto cannot = [&](int code) {
     return invalid_input(fmt::format("{}: {}; name a configuration file that can be read", path,
-                                     std::strerror(code)));
+                                     std::generic_category().message(code)));
   };
   struct Closer {
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }

@@ -10,6 +10,7 @@ namespace {
 
 Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& routes) {
   std::vector<http::RouteMatch> matches;
+  matches.reserve(routes.size());
   for (const RouteConfiguration& route : routes) matches.push_back(route.match);
   return http::RouteTable::make(matches);
 }

@@ -13,7 +13,6 @@ using support::answer;
 using support::eventually;
 using support::Gate;
 using support::get_request;
-using support::RawSocket;
 using support::Reply;
 using support::ScriptedPeer;
 using support::Stage;

@@ -10,7 +10,6 @@ using metrics::Outcome;
 using support::always;
 using support::answer;
 using support::eventually;
-using support::Gate;
 using support::get_request;
 using support::ScriptedPeer;
 using support::Stage;

@@ -18,7 +18,7 @@ struct Row {
   http::Fields fields;  // of the response
   std::string_view method = "GET";
   int status = 200;
-  std::string_view request = "";  // Cache-Control
+  std::string_view request{};  // Cache-Control
   bool authorized = false;
 };
 
