@@ -36,7 +36,7 @@ http::Task<Result<void>> Forwarding::ask_owners(const http::OutgoingRequest& out
     }
     if (answered.error().retry == Retry::no) co_return answered.error();
     state_.sheet.count_error(answered.error().source);
-    // Asked and silent is another thing than not to be had: 504, not 503.
+    // A wait that ran out is another thing than nobody to ask: 504, not 503.
     if (answered.error().kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
     nobody.message += "; " + topology.members()[owner].name + ": " + answered.error().message;
     if (owners.empty()) topology.owners(decision_.key(), limits::owners_tried, owners);

@@ -113,6 +113,25 @@ TEST_F(ServerTest, DrainsIdleConnectionsAtOnceAndOthersAfterTheirAnswer) {
   server_.drain();
 }
 
+// The kernel had completed these connections before the drain: closing the listener would reset
+// them.
+TEST_F(ServerTest, ADrainServesWhatWaitsInTheAcceptQueue) {
+  const auto listening = server_.listen({"127.0.0.1", 0});
+  ASSERT_TRUE(listening) << listening.error().message;
+  std::vector<TestClient> clients;
+  for (unsigned index = 0; index < 8; ++index) {
+    clients.emplace_back(server_.address());
+    clients.back().send(support::get_request("/"));
+  }
+  server_.drain();  // The cores do not run yet, so nothing has been accepted.
+  cores_.start();
+  for (TestClient& client : clients) {
+    const auto reply = client.read();
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.field("connection"), "close");
+  }
+}
+
 TEST_F(ServerTest, AnIdleConnectionIsClosedInTime) {
   listen();
   TestClient idle(server_.address());
