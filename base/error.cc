@@ -16,10 +16,18 @@ std::string_view name(ErrorKind kind) noexcept {
       return "body_too_large";
     case ErrorKind::unsupported:
       return "unsupported";
+    case ErrorKind::method_not_allowed:
+      return "method_not_allowed";
+    case ErrorKind::loop:
+      return "loop";
     case ErrorKind::unsupported_version:
       return "unsupported_version";
     case ErrorKind::refused:
       return "refused";
+    case ErrorKind::unresolved:
+      return "unresolved";
+    case ErrorKind::untrusted:
+      return "untrusted";
     case ErrorKind::disconnected:
       return "disconnected";
     case ErrorKind::timeout:
@@ -28,6 +36,8 @@ std::string_view name(ErrorKind kind) noexcept {
       return "no_replica";
     case ErrorKind::overloaded:
       return "overloaded";
+    case ErrorKind::circuit_open:
+      return "circuit_open";
     case ErrorKind::invalid_input:
       return "invalid_input";
     case ErrorKind::not_found:

@@ -14,12 +14,17 @@ enum class ErrorKind {
   target_too_long,      // 414
   body_too_large,       // 413
   unsupported,          // a method or transfer coding that we don't speak: 501
+  method_not_allowed,   // a method that no resource of ours allows (TRACE): 405
+  loop,                 // the request has been here before: 508
   unsupported_version,  // an HTTP version that is neither 1.0 nor 1.1: 505
-  refused,              // nothing listens there, or the name has no address
+  refused,              // nothing listens there
+  unresolved,           // a name without an address
+  untrusted,            // a TLS handshake that failed, or a certificate that is not believed
   disconnected,         // the connection ended before the message did
   timeout,              // a named limit in base/limits.h ran out
   no_replica,           // no member of the topology could be asked
   overloaded,           // one of our own bounds is full
+  circuit_open,         // an upstream that has failed again and again is not asked for a while
   invalid_input,        // configuration, command line, database or admin request
   not_found,
   forbidden,

@@ -38,13 +38,30 @@ constexpr std::uint32_t requests_per_connection = 1'000'000;  // then `Connectio
 constexpr Milliseconds accept_backoff_start{5};               // after EMFILE and its like, doubling
 constexpr Milliseconds accept_backoff_most{1000};
 
+constexpr size_t connections_per_address = 4096;  // a core, from one client's address; beyond: 503
+constexpr size_t proxy_header_size_bytes =
+    4 * kKiB;  // PROXY protocol with its TLVs; beyond: closed
+
 constexpr unsigned interim_responses = 16;  // 1xx heads before the final one; more is no HTTP
+constexpr unsigned via_elements = 32;       // in a request's Via; beyond: 508
+
+// Upstream connections in use, per core and address; who finds none waits.
+constexpr size_t upstream_connections_per_address = 4096;
+constexpr size_t upstream_waiters_per_address = 1024;  // beyond: 503
+constexpr Milliseconds upstream_wait_timeout{1'000};   // for a connection to become free: 503
+
+// What all connections' buffers of a process hold together; beyond: new requests are told 503.
+constexpr size_t buffered_bytes = 1024 * kMiB;
 
 // Waits.
 constexpr Milliseconds deadline_tick{20};              // how late a deadline may be noticed
 constexpr Milliseconds client_head_timeout{10'000};    // first byte of a head to its end: 408
 constexpr Milliseconds client_idle_timeout{75'000};    // between requests: closed
 constexpr Milliseconds client_io_timeout{30'000};      // one piece of a body, either way
+constexpr size_t client_rate_least_bytes_s = 256;      // of a head or a body, either way; slower:
+constexpr Milliseconds client_rate_grace{10'000};      //   408 or closed, after so long
+constexpr Milliseconds continue_timeout{1'000};        // for upstream's `100 Continue`
+constexpr Milliseconds tunnel_idle_timeout{600'000};   // without a byte either way: closed
 constexpr Milliseconds connect_timeout{1'000};         // one address
 constexpr Milliseconds first_byte_timeout{30'000};     // request sent to head of the answer
 constexpr Milliseconds replica_answer_allowance{500};  // a sidecar waits longer than a replica does
@@ -53,12 +70,35 @@ constexpr Milliseconds upstream_idle_timeout{60'000};  // a pooled connection is
 constexpr Milliseconds request_deadline{60'000};  // choosing, connecting, asking and failing over
 constexpr Milliseconds linger_timeout{1'000};     // for what a refused client still sends
 constexpr size_t linger_size_bytes = 256 * kKiB;
+constexpr Milliseconds drain_delay{0};          // /readyz says 503 so long before anything closes
 constexpr Milliseconds drain_deadline{30'000};  // SIGTERM to exit
 constexpr Milliseconds pool_sweep{1'000};       // how often idle upstream connections are looked at
 constexpr Milliseconds resolve_cache_ttl{5'000};  // a host name's addresses
 
 // Repeats.
 constexpr unsigned owners_tried = 3;  // distinct replicas asked for one request
+constexpr unsigned retry_budget_percent =
+    20;  // of the requests of the last seconds, repeated at most
+constexpr unsigned retry_budget_floor = 10;  // repeats a second that are always allowed
+constexpr Milliseconds retry_budget_window{10'000};
+
+// Origins, for each origin of a process.
+constexpr size_t origins_per_route = 16;
+constexpr std::uint32_t origin_weight = 1000;        // the heaviest
+constexpr size_t origin_connections = 256;           // requests at once; beyond: they queue
+constexpr size_t origin_queue = 1024;                // beyond: 503
+constexpr Milliseconds origin_queue_timeout{5'000};  // 503
+constexpr unsigned breaker_failures = 5;             // in a row; then nobody asks for a while
+constexpr Milliseconds breaker_open_start{500};      // doubling with each failed probe
+constexpr Milliseconds breaker_open_most{10'000};
+
+// Replicas that fail, as one core of a sidecar sees them.
+constexpr unsigned ejection_failures = 3;        // in a row; then its requests go to the next owner
+constexpr unsigned ejection_share_percent = 50;  // of the replicas that may be out at once
+constexpr Milliseconds suspicion_after{200};     // an answer is so late: the replica is probed
+constexpr Milliseconds probe_interval{250};      // of one that is suspected or ejected
+constexpr Milliseconds probe_timeout{500};       // no answer in that time: it has failed
+constexpr Milliseconds slow_start{1'500};        // from its return to all of its requests
 
 // The tier.
 constexpr size_t members = 1024;                   // replicas in one topology
@@ -115,6 +155,10 @@ constexpr Milliseconds drain_poll{20};         // how late the end of a drain is
 constexpr Milliseconds admin_timeout{10'000};  // connecting to an admin server, and its answer
 constexpr size_t admin_answer_size_bytes = 64 * kMiB;  // that a command takes from an admin server
 constexpr Milliseconds scale_poll{50};                 // `ringside scale` asks how far it is
+
+constexpr size_t access_log_records = 8192;  // a core, not yet written; beyond: dropped
+constexpr size_t access_log_field_size_bytes =
+    2 * kKiB;  // of a target or a header; longer ones are cut
 
 // Replaying logs.
 constexpr size_t replay_line_size_bytes = 64 * kKiB;  // a line of a log; beyond: skipped

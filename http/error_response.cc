@@ -21,6 +21,10 @@ ErrorAnswer answer_client(ErrorKind kind) noexcept {
       return answer(413, "");
     case ErrorKind::unsupported:
       return answer(501, "");
+    case ErrorKind::method_not_allowed:
+      return answer(405, "");
+    case ErrorKind::loop:
+      return answer(508, "proxy_loop_detected");
     case ErrorKind::unsupported_version:
       return answer(505, "");
     case ErrorKind::timeout:
@@ -40,6 +44,10 @@ ErrorAnswer answer_upstream(ErrorKind kind) noexcept {
       return answer(504, "http_response_timeout");
     case ErrorKind::refused:
       return answer(502, "connection_refused");
+    case ErrorKind::unresolved:
+      return answer(502, "dns_error");
+    case ErrorKind::untrusted:
+      return answer(502, "tls_certificate_error");
     case ErrorKind::disconnected:
       return answer(502, "connection_terminated");
     case ErrorKind::head_too_large:
@@ -66,6 +74,7 @@ ErrorAnswer answer_for(const Error& error) noexcept {
   if (error.kind == ErrorKind::not_found) return answer(404, "destination_not_found");
   if (error.kind == ErrorKind::no_replica) return answer(503, "destination_unavailable");
   if (error.kind == ErrorKind::overloaded) return answer(503, "connection_limit_reached");
+  if (error.kind == ErrorKind::circuit_open) return answer(503, "destination_unavailable");
   if (error.kind == ErrorKind::timeout) return answer(504, "http_response_timeout");
   return answer(500, "proxy_internal_error");
 }
@@ -105,6 +114,8 @@ std::string_view reason_of(int status) noexcept {
       return "Forbidden";
     case 404:
       return "Not Found";
+    case 405:
+      return "Method Not Allowed";
     case 408:
       return "Request Timeout";
     case 413:
@@ -125,6 +136,8 @@ std::string_view reason_of(int status) noexcept {
       return "Gateway Timeout";
     case 505:
       return "HTTP Version Not Supported";
+    case 508:
+      return "Loop Detected";
     default:
       return "";
   }

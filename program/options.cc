@@ -106,7 +106,7 @@ Result<void> set_threads(Configuration& configuration, std::string_view text) {
 
 using C = Configuration;
 
-constexpr std::array<Option, 22> options{{
+constexpr auto options = std::to_array<Option>({
     {"listen", for_servers, Form::text, "ADDRESS:PORT",
      "Where clients connect; port 0 takes a free one", set_field<&C::listen, Endpoint::parse>},
     {"admin", for_servers, Form::text, "ADDRESS:PORT",
@@ -163,7 +163,7 @@ constexpr std::array<Option, 22> options{{
     {"drain-deadline", for_servers, Form::text, "TIME",
      "How long requests in flight may take after SIGTERM (default 30s)",
      set_field<&C::drain_deadline, parse_duration>},
-}};
+});
 
 }  // namespace
 
