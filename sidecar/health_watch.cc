@@ -1,0 +1,175 @@
+#include "sidecar/health_watch.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "http/spawn.h"
+#include "http/waiter.h"
+#include "sidecar/probe.h"
+
+namespace ringside::sidecar {
+
+HealthWatch::HealthWatch(http::Core& core, metrics::CoreSheet& sheet)
+    : core_(core), sheet_(sheet), pool_(core, ErrorSource::peer) {}
+
+HealthWatch::~HealthWatch() = default;
+
+void HealthWatch::follow(std::shared_ptr<const Settings> settings,
+                         const std::vector<metrics::ShardIndex>& shards) {
+  std::vector<Replica*> members;
+  for (std::size_t index = 0; index < settings->addresses.size(); ++index) {
+    const Endpoint& address = settings->addresses[index];
+    Replica& replica = replicas_[Key(settings->topology->members()[index].name, address)];
+    replica.address = address;
+    replica.shard = shards[index];
+    members.push_back(&replica);
+  }
+  for (Replica* before : members_) before->is_member = false;
+  for (Replica* member : members) member->is_member = true;
+  for (Replica* before : members_) {
+    if (before->is_member) continue;
+    if (before->health.is_ejected()) sheet_.replica_returned(before->shard);
+    before->health = {};
+  }
+  members_ = std::move(members);
+  followed_ = std::move(settings);
+  forget_strangers();
+}
+
+void HealthWatch::forget_strangers() {
+  std::erase_if(replicas_, [](const auto& row) {
+    const Replica& replica = row.second;
+    return !replica.is_member && !replica.is_probed && replica.waiting.empty();
+  });
+}
+
+HealthWatch::Replica* HealthWatch::find(const Settings& settings,
+                                        shard::MemberIndex member) noexcept {
+  if (&settings == followed_.get()) return members_[member];
+  const auto found =
+      replicas_.find(Key(settings.topology->members()[member].name, settings.addresses[member]));
+  return found == replicas_.end() ? nullptr : &found->second;
+}
+
+int HealthWatch::rank(const Settings& settings, shard::MemberIndex member,
+                      const shard::ShardKey& key, SteadyPoint now) noexcept {
+  const Replica* replica = find(settings, member);
+  if (replica == nullptr || replica->health.takes(key.hash, now)) return 0;
+  return replica->health.is_ejected() ? 2 : 1;
+}
+
+std::size_t HealthWatch::members_out() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [](const Replica* member) { return !member->health.is_in_service(); }));
+}
+
+std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
+                                                      const shard::ShardKey& key,
+                                                      std::span<const shard::MemberIndex> asked) {
+  if (asked.empty()) {  // Nearly always this is all.
+    const shard::MemberIndex owner = settings.topology->owner(key);
+    const Replica* replica = find(settings, owner);
+    if (replica == nullptr || replica->health.is_in_service()) return owner;
+  }
+  const SteadyPoint now = core_.steady_now();
+  settings.topology->owners(key, limits::owners_tried + members_out(), owners_);
+  std::optional<shard::MemberIndex> best;
+  int best_rank = 0;
+  for (const shard::MemberIndex owner : owners_) {
+    if (std::find(asked.begin(), asked.end(), owner) != asked.end()) continue;
+    const int owner_rank = rank(settings, owner, key, now);
+    if (best && owner_rank >= best_rank) continue;
+    best = owner;
+    best_rank = owner_rank;
+    if (best_rank == 0) break;
+  }
+  return best;
+}
+
+HealthWatch::Ask::Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
+                      http::Exchange& exchange, bool repeatable)
+    : watch_(watch),
+      replica_(watch.find(settings, member)),
+      exchange_(exchange),
+      began_(watch.core_.steady_now()),
+      repeatable_(repeatable) {
+  if (replica_ != nullptr) replica_->waiting.push_back(*this);
+}
+
+void HealthWatch::Ask::end(const Result<void>& answered) {
+  if (is_linked()) unlink();
+  if (replica_ == nullptr || !replica_->is_member) return;
+  if (answered) {
+    replica_->health.answered(watch_.core_.steady_now());
+  } else if (answered.error().source == ErrorSource::peer &&
+             replica_->health.failed(answered.error().kind, began_)) {
+    watch_.eject_if_allowed(*replica_);
+  }
+}
+
+// A look at every replica in each tick of the core, rather than a timer for each request or
+// replica: what waits is a list in order of age, so that a look is one comparison.
+http::Task<void> HealthWatch::run() {
+  http::Waiter waiter(core_);
+  while (!core_.stopped()) {
+    co_await waiter.wait(core_.steady_now() + limits::deadline_tick);
+    if (!core_.stopped()) look();
+  }
+}
+
+void HealthWatch::look() {
+  const SteadyPoint now = core_.steady_now();
+  for (Replica* member : members_) {
+    const auto waiting_since =
+        member->waiting.empty() ? SteadyPoint::max() : member->waiting.front().began_;
+    if (member->is_probed || !member->health.wants_probe(waiting_since, now)) continue;
+    member->is_probed = true;
+    member->health.probe_begins(now);
+    http::spawn(core_.context(), probe_one(*member));
+  }
+  if (replicas_.size() > members_.size()) forget_strangers();
+}
+
+// While it runs the replica is not forgotten.
+http::Task<void> HealthWatch::probe_one(Replica& replica) {
+  const auto answered = co_await probe(core_, pool_, replica.address);
+  pool_.close_idle();
+  replica.is_probed = false;
+  if (core_.stopped() || !replica.is_member) co_return;
+  if (answered) {
+    sheet_.count_probe(metrics::ProbeAnswer::answered);
+    if (replica.health.probe_answered(core_.steady_now())) {
+      sheet_.replica_returned(replica.shard);
+      log::info("replica at {} answers again", replica.address.text());
+    }
+    co_return;
+  }
+  if (answered.error().source != ErrorSource::peer) co_return;  // It tells nothing of the replica.
+  sheet_.count_probe(metrics::ProbeAnswer::failed);
+  if (!replica.health.probe_failed()) co_return;
+  eject_if_allowed(replica);
+  break_off(replica);
+}
+
+void HealthWatch::eject_if_allowed(Replica& replica) {
+  if (replica.health.is_ejected()) return;
+  const auto ejected = static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [](const Replica* member) { return member->health.is_ejected(); }));
+  if (ejected >= most_ejected(members_.size())) return;
+  replica.health.eject();
+  sheet_.replica_ejected(replica.shard);
+  log::warning("replica at {} does not answer: its requests go to the next owners",
+               replica.address.text());
+}
+
+// Who gives up here is resumed later, from the core's loop, so the list stays as it is meanwhile.
+void HealthWatch::break_off(Replica& replica) noexcept {
+  for (Ask& ask : replica.waiting) {
+    if (ask.repeatable_) ask.exchange_.give_up();
+  }
+}
+
+}  // namespace ringside::sidecar

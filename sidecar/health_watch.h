@@ -1,0 +1,105 @@
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "http/core.h"
+#include "http/exchange.h"
+#include "http/pool.h"
+#include "metrics/core_sheet.h"
+#include "shard/topology.h"
+#include "sidecar/health.h"
+#include "sidecar/settings.h"
+
+namespace ringside::sidecar {
+
+// Looks after the health of the replicas for one core of a sidecar: says whom to ask, hears how
+// that went, probes who is silent, and frees those who wait for it. On the core's thread alone; the
+// cores see the same things soon enough, each for itself.
+class HealthWatch {
+  struct Replica;
+
+ public:
+  HealthWatch(http::Core& core, metrics::CoreSheet& sheet);
+  HealthWatch(const HealthWatch&) = delete;
+  HealthWatch& operator=(const HealthWatch&) = delete;
+  ~HealthWatch();
+
+  // New settings: a replica that was a member before, with that name and address, keeps its health;
+  // all others are in service. `shards` are the members' in the metrics.
+  void follow(std::shared_ptr<const Settings> settings,
+              const std::vector<metrics::ShardIndex>& shards);
+
+  // Whom to ask for a key: of its owners, in their order and without those in `asked`, the first
+  // that takes it; where none does, one that is not ejected rather than one that is. nullopt: all
+  // members were asked. `settings` are the request's, and need not be the newest.
+  [[nodiscard]] std::optional<shard::MemberIndex> choose(const Settings& settings,
+                                                         const shard::ShardKey& key,
+                                                         std::span<const shard::MemberIndex> asked);
+
+  // A request to a replica, from before it is sent until its answer's head is there or it failed.
+  // While it waits it may be broken off, if it is repeatable, by Exchange::give_up(): where nobody
+  // else can answer it in its place, to go on waiting is the better part. The watch and the
+  // exchange must outlive it.
+  class Ask : public boost::intrusive::list_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+   public:
+    Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
+        http::Exchange& exchange, bool repeatable);
+    // How it ended; at most once.
+    void end(const Result<void>& answered);
+
+   private:
+    friend class HealthWatch;
+    HealthWatch& watch_;
+    Replica* const replica_;  // null: of no interest any more
+    http::Exchange& exchange_;
+    const SteadyPoint began_;
+    const bool repeatable_;
+  };
+
+  // Probes whoever is to be probed, until the core stops.
+  http::Task<void> run();
+
+ private:
+  using Asks = boost::intrusive::list<Ask, boost::intrusive::constant_time_size<false>>;
+  struct Replica {
+    Endpoint address;
+    metrics::ShardIndex shard = 0;
+    Health health;
+    Asks waiting;  // the oldest first
+    bool is_member = false;
+    bool is_probed = false;  // just now
+  };
+  using Key = std::pair<std::string, Endpoint>;  // name and address
+
+  [[nodiscard]] Replica* find(const Settings& settings, shard::MemberIndex member) noexcept;
+  // The smaller the better.
+  [[nodiscard]] int rank(const Settings& settings, shard::MemberIndex member,
+                         const shard::ShardKey& key, SteadyPoint now) noexcept;
+  [[nodiscard]] std::size_t members_out() const noexcept;
+  void look();
+  http::Task<void> probe_one(Replica& replica);
+  void eject_if_allowed(Replica& replica);
+  void break_off(Replica& replica) noexcept;
+  void forget_strangers();
+
+  http::Core& core_;
+  metrics::CoreSheet& sheet_;
+  http::Pool pool_;
+  std::shared_ptr<const Settings> followed_;
+  // Of followed_, and those that were and are still waited for or probed.
+  std::map<Key, Replica> replicas_;
+  std::vector<Replica*> members_;           // of followed_, in its order
+  std::vector<shard::MemberIndex> owners_;  // scratch of choose()
+};
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,23 @@
+#include "sidecar/probe.h"
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "http/exchange.h"
+
+namespace ringside::sidecar {
+
+http::Task<Result<void>> probe(http::Core& core, http::Pool& pool, const Endpoint& address) {
+  const std::string head =
+      fmt::format("OPTIONS * HTTP/1.1\r\nHost: {}\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n",
+                  address.text());
+  http::OutgoingRequest request;
+  request.method = "OPTIONS";
+  request.head = head;
+  const http::ExchangeLimits limits{limits::probe_timeout, limits::probe_timeout,
+                                    core.steady_now() + limits::probe_timeout};
+  http::Exchange exchange(core, pool);
+  co_return co_await exchange.ask(address, request, limits);
+}
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,364 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "tests/sidecar/some_sidecar.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using metrics::ProbeAnswer;
+using support::always;
+using support::eventually;
+using support::Gate;
+using support::refusing_address;
+using support::ScriptedPeer;
+using support::Stage;
+
+const std::string probe_answer = support::answer("200 OK", "", "");
+
+bool is_probe(std::string_view head) { return head.starts_with("OPTIONS * HTTP/1.1\r\n"); }
+
+std::size_t probes_of(const ScriptedPeer& peer) {
+  std::size_t probes = 0;
+  for (const std::string& head : peer.heads()) probes += is_probe(head) ? 1 : 0;
+  return probes;
+}
+
+void read_and_stall(Stage& stage) {
+  stage.read_request();
+  stage.stall();
+}
+
+// A replica that ends every connection while it is down.
+ScriptedPeer::Script up_and_down(const std::atomic<bool>& up, std::string answer) {
+  return [&up, answer = std::move(answer)](Stage& stage) {
+    while (true) {
+      const std::string request = stage.read_request();
+      if (!up) stage.close();
+      stage.send(is_probe(request) ? probe_answer : answer);
+    }
+  };
+}
+
+std::uint64_t ejections(const SomeSidecar& sidecar, std::string_view replica) {
+  for (const auto& shard : sidecar.totals().shards) {
+    if (shard.name == replica) return shard.ejections;
+  }
+  return 0;
+}
+
+std::size_t ejected_now(const SomeSidecar& sidecar) {
+  std::size_t ejected = 0;
+  for (const auto& shard : sidecar.totals().shards) ejected += shard.cores_without;
+  return ejected;
+}
+
+bool will_have_probed(const SomeSidecar& sidecar, ProbeAnswer answer, std::uint64_t times) {
+  return eventually(
+      [&] { return sidecar.totals().probes[static_cast<std::size_t>(answer)] == times; });
+}
+
+// By whom, as the Cache-Status of hit_of tells.
+std::string replica_of(const support::Reply& reply) {
+  return reply.field("cache-status").substr(0, 7);
+}
+
+TEST(ReplicaHealth, AReplicaThatFailsIsPassedOverUntilItAnswersAProbe) {
+  std::atomic<bool> up{false};
+  const ScriptedPeer failing(up_and_down(up, hit_of("cache-0")));
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const auto settings = settings_for({failing.address(), alive.address()});
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1});
+  auto client = sidecar.client();
+  for (unsigned i = 0; i < limits::ejection_failures; ++i) {
+    EXPECT_EQ(replica_of(client.get(path)), "cache-1");
+  }
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
+  EXPECT_EQ(ejected_now(sidecar), 1U);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(replica_of(client.get(path)), "cache-1");
+  EXPECT_EQ(failing.requests(), limits::ejection_failures);
+  EXPECT_EQ(sidecar.totals().retries, limits::ejection_failures);
+
+  sidecar.clock().advance(limits::probe_interval);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::failed, 1));
+  EXPECT_EQ(ejected_now(sidecar), 1U);
+  up = true;
+  sidecar.clock().advance(limits::probe_interval);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, 1));
+  EXPECT_EQ(ejected_now(sidecar), 0U);
+  const auto probe = failing.heads().back();
+  EXPECT_EQ(support::field(probe, "host"), failing.address().text());
+  EXPECT_EQ(support::field(probe, "max-forwards"), "0");
+
+  sidecar.clock().advance(limits::slow_start);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(replica_of(client.get(path)), "cache-0");
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
+}
+
+TEST(ReplicaHealth, AReplicaThatReturnsGetsItsKeysByAndBy) {
+  std::atomic<bool> up{false};
+  const ScriptedPeer returning(up_and_down(up, hit_of("cache-0")));
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({returning.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  const auto path = path_of(*settings, {0, 1});
+  for (unsigned i = 0; i < limits::ejection_failures; ++i) (void)client.get(path);
+  up = true;
+  sidecar.clock().advance(limits::probe_interval);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, 1));
+
+  for (const std::uint64_t permille : {100U, 550U, 1'000U}) {
+    std::size_t here = 0;
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = "/key-" + std::to_string(i);
+      if (owners_of(*settings, key).front() != 0) continue;
+      const bool takes = hash64("ZZ\n" + key + "\n") % 1'000 < permille;
+      EXPECT_EQ(replica_of(client.get(key)), takes ? "cache-0" : "cache-1") << key;
+      here += takes ? 1 : 0;
+    }
+    EXPECT_GT(here, 0U);
+    sidecar.clock().advance(limits::slow_start / 2);
+  }
+  EXPECT_EQ(sidecar.totals().retries, limits::ejection_failures) << "a detour is no retry";
+}
+
+TEST(ReplicaHealth, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
+  const ScriptedPeer silent(read_and_stall);
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const auto settings = settings_for({silent.address(), alive.address()});
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1});
+  std::vector<support::TestClient> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.push_back(sidecar.client());
+    waiting.back().send(support::get_request(path));
+  }
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 3; }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return probes_of(silent) == 1; }));
+  EXPECT_EQ(alive.requests(), 0U);
+  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+  for (auto& client : waiting) EXPECT_EQ(replica_of(client.read()), "cache-1");
+  EXPECT_EQ(sidecar.totals().retries, 3U);
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
+  EXPECT_EQ(sidecar.totals().retries, 3U);
+}
+
+TEST(ReplicaHealth, ASlowOriginIsNoFailedReplica) {
+  Gate origin_answers;
+  const ScriptedPeer waiting([&](Stage& stage) {
+    if (is_probe(stage.read_request())) {
+      stage.send(probe_answer);
+      return;
+    }
+    stage.wait(origin_answers);
+    stage.send(hit_of("cache-0"));
+  });
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({waiting.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(support::get_request(path_of(*settings, {0, 1})));
+  ASSERT_TRUE(eventually([&] { return waiting.requests() == 1; }));
+  for (std::uint64_t probes = 1; probes <= 5; ++probes) {
+    sidecar.clock().advance(limits::probe_interval + limits::deadline_tick);
+    ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, probes));
+  }
+  origin_answers.open();
+  EXPECT_EQ(replica_of(client.read()), "cache-0");
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 0U);
+  EXPECT_EQ(other.requests(), 0U);
+}
+
+// So many that they would, by their number alone.
+TEST(ReplicaHealth, WaitsThatRanOutForASlowOriginDoNotEject) {
+  const ScriptedPeer waiting([](Stage& stage) {
+    if (!is_probe(stage.read_request())) stage.stall();
+    stage.send(probe_answer);
+  });
+  SomeSidecar sidecar({waiting.address(), waiting.address()}, [](Settings& change) {
+    change.first_byte_timeout = change.request_deadline = Milliseconds{60'000};
+  });
+  std::vector<support::TestClient> clients;
+  for (unsigned i = 0; i < limits::ejection_failures + 1; ++i) {
+    clients.push_back(sidecar.client());
+    clients.back().send(support::get_request("/"));
+  }
+  ASSERT_TRUE(eventually([&] { return waiting.requests() == clients.size(); }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, 1));
+  sidecar.clock().advance(Milliseconds{60'000});
+  for (auto& client : clients) EXPECT_EQ(client.read().status, 504);
+  EXPECT_EQ(ejected_now(sidecar), 0U);
+}
+
+TEST(ReplicaHealth, WhatMayNotBeRepeatedGoesOnWaiting) {
+  Gate resumes;
+  const ScriptedPeer stopped([&](Stage& stage) {
+    if (is_probe(stage.read_request())) stage.stall();
+    stage.wait(resumes);
+    stage.send(hit_of("cache-0"));
+  });
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({stopped.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(post(path_of(*settings, {0, 1}), "order"));
+  ASSERT_TRUE(eventually([&] { return stopped.requests() == 1; }));
+  // The wait begins when the sidecar knows that the body is out, which may be after this.
+  ASSERT_TRUE(eventually([&] {
+    sidecar.clock().advance(limits::deadline_tick);
+    return ejected_now(sidecar) == 1;
+  }));
+  resumes.open();
+  const auto reply = client.read();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(replica_of(reply), "cache-0");
+  EXPECT_EQ(other.requests(), 0U);
+}
+
+TEST(ReplicaHealth, NoMoreThanAShareIsEjected) {
+  const std::vector<Endpoint> dead(4, refusing_address());
+  SomeSidecar sidecar(dead);
+  auto client = sidecar.client();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(client.get("/" + std::to_string(i)).status, 503);
+  EXPECT_EQ(ejected_now(sidecar), 2U);
+}
+
+TEST(ReplicaHealth, TheOnlyReplicaIsAskedWhateverItsHealth) {
+  std::atomic<bool> up{false};
+  const ScriptedPeer only(up_and_down(up, hit_of("cache-0")));
+  SomeSidecar sidecar({only.address()});
+  auto client = sidecar.client();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.get("/").status, 503);
+  up = true;
+  EXPECT_EQ(client.get("/").status, 200);
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 0U);
+}
+
+TEST(ReplicaHealth, WhereTheOthersFailTheEjectedOneIsAskedAfterAll) {
+  std::atomic<bool> up{false};
+  const ScriptedPeer revived(up_and_down(up, hit_of("cache-0")));
+  const auto settings = settings_for({revived.address(), refusing_address()});
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1});
+  auto client = sidecar.client();
+  for (unsigned i = 0; i < limits::ejection_failures; ++i) EXPECT_EQ(client.get(path).status, 503);
+  ASSERT_EQ(ejections(sidecar, "cache-0"), 1U);
+  up = true;
+  EXPECT_EQ(replica_of(client.get(path)), "cache-0");
+}
+
+TEST(ReplicaHealth, AReloadForgetsNothingOfWhoStays) {
+  std::atomic<bool> up{false};
+  const ScriptedPeer failing(up_and_down(up, hit_of("cache-0")));
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const std::vector<Endpoint> addresses{failing.address(), alive.address()};
+  const auto settings = settings_for(addresses);
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1});
+  for (unsigned i = 0; i < limits::ejection_failures; ++i) (void)sidecar.get(path);
+  ASSERT_EQ(ejected_now(sidecar), 1U);
+  sidecar->apply(settings_for(addresses));
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
+  EXPECT_EQ(failing.requests(), limits::ejection_failures);
+  // One that leaves is not ejected any more, and comes back as any new one.
+  sidecar->apply(settings_for({alive.address()}));
+  EXPECT_EQ(ejected_now(sidecar), 0U);
+  up = true;
+  sidecar->apply(settings_for(addresses));
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0");
+}
+
+TEST(ReplicaHealth, RepeatsEndWithTheirBudget) {
+  const ScriptedPeer sometimes([](Stage& stage) {
+    while (true) {
+      if (stage.read_request().starts_with("GET /bad")) stage.close();
+      stage.send(hit_of("cache-0"));
+    }
+  });
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({sometimes.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  std::string bad;
+  for (int i = 0; bad.empty(); ++i) {
+    const std::string path = "/bad-" + std::to_string(i);
+    if (owners_of(*settings, path).front() == 0) bad = path;
+  }
+  const auto good = path_of(*settings, {0, 1});
+  auto client = sidecar.client();
+  unsigned repeated = 0;
+  for (unsigned i = 0; i < limits::retry_budget_floor * 2; ++i) {
+    EXPECT_EQ(client.get(good).status, 200);  // no failures in a row
+    const auto reply = client.get(bad);
+    EXPECT_EQ(reply.status, i < limits::retry_budget_floor ? 200 : 502);
+    repeated += reply.status == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(repeated, limits::retry_budget_floor);
+  EXPECT_EQ(sidecar.totals().retries, limits::retry_budget_floor);
+}
+
+TEST(ReplicaHealth, WhatWasNeverSentIsNoRepeat) {
+  const ScriptedPeer alive(always(hit_of("cache-2")));
+  const auto settings = settings_for({refusing_address(), refusing_address(), alive.address()});
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1, 2});
+  auto client = sidecar.client();
+  for (unsigned i = 0; i < limits::retry_budget_floor * 2; ++i) {
+    EXPECT_EQ(replica_of(client.get(path)), "cache-2");
+  }
+  EXPECT_GT(sidecar.totals().retries, limits::retry_budget_floor);
+}
+
+TEST(ReplicaHealth, AReplicaIsToldHowLongItsAnswerIsOfUse) {
+  struct Row {
+    std::int64_t first_byte_ms, deadline_ms;
+    std::string request, told;
+  };
+  const std::string get = support::get_request("/");
+  for (const Row& row : std::vector<Row>{{30'000, 60'000, get, "29500"},
+                                         {30'000, 10'000, get, "9500"},
+                                         {30'000, 600, get, "300"},
+                                         {30'000, 60'000, post("/", "ab"), "59500"}}) {
+    const ScriptedPeer replica(always(hit_of("cache-0")));
+    SomeSidecar sidecar({replica.address()}, [&](Settings& change) {
+      change.first_byte_timeout = Milliseconds{row.first_byte_ms};
+      change.request_deadline = Milliseconds{row.deadline_ms};
+    });
+    EXPECT_EQ(sidecar.ask(row.request).status, 200);
+    EXPECT_EQ(support::field(replica.heads().back(), "ringside-deadline-ms"), row.told);
+  }
+}
+
+TEST(ReplicaHealth, TheNextOwnerIsToldWhatIsLeft) {
+  const ScriptedPeer silent(read_and_stall);
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const auto settings = settings_for({silent.address(), alive.address()}, [](Settings& change) {
+    change.first_byte_timeout = Milliseconds{4'000};
+    change.request_deadline = Milliseconds{6'000};
+  });
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(support::get_request(path_of(*settings, {0, 1})));
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  sidecar.clock().advance(Milliseconds{4'100});
+  EXPECT_EQ(client.read().status, 200);
+  const auto heads = alive.heads();
+  ASSERT_EQ(heads.size(), 1U);
+  EXPECT_EQ(support::field(heads.front(), "ringside-deadline-ms"), "1400");
+  std::size_t fields = 0;
+  for (auto place = heads.front().find("Ringside-Deadline-Ms"); place != std::string::npos;
+       place = heads.front().find("Ringside-Deadline-Ms", place + 1)) {
+    ++fields;
+  }
+  EXPECT_EQ(fields, 1U);
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
