@@ -9,6 +9,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/quotation.h"
+
 namespace ringside {
 namespace {
 
@@ -154,9 +156,9 @@ bool is_host_name(std::string_view text) noexcept {
 
 Error bad_endpoint(std::string_view text, std::string_view why) {
   return invalid_input(
-      fmt::format("\"{}\" is no address to listen on or connect to: {}; write host:port, such as "
+      fmt::format("{} is no address to listen on or connect to: {}; write host:port, such as "
                   "127.0.0.1:8080, cache-0.cache:8080 or [::1]:8080",
-                  text, why));
+                  quotation(text), why));
 }
 
 }  // namespace
@@ -175,9 +177,9 @@ std::optional<IpAddress> IpAddress::try_parse(std::string_view text) noexcept {
 Result<IpAddress> IpAddress::parse(std::string_view text) {
   if (const auto address = try_parse(text)) return *address;
   return invalid_input(
-      fmt::format("\"{}\" is no IP address; write one such as 192.0.2.1 (without leading zeros) or "
+      fmt::format("{} is no IP address; write one such as 192.0.2.1 (without leading zeros) or "
                   "2001:db8::1 (without brackets, port or zone)",
-                  text));
+                  quotation(text)));
 }
 
 bool IpAddress::is_v4() const noexcept {
@@ -207,13 +209,13 @@ std::string IpAddress::text() const {
 Result<Network> Network::parse(std::string_view text) {
   const auto refuse = [text](std::string_view why) {
     return invalid_input(fmt::format(
-        "\"{}\" is no network: {}; write one such as 10.0.0.0/8, 2001:db8::/32 or a single address",
-        text, why));
+        "{} is no network: {}; write one such as 10.0.0.0/8, 2001:db8::/32 or a single address",
+        quotation(text), why));
   };
   const std::size_t slash = text.find('/');
   const std::string_view base_text = text.substr(0, slash);
   const auto base = IpAddress::try_parse(base_text);
-  if (!base) return refuse(fmt::format("\"{}\" is no IP address", base_text));
+  if (!base) return refuse(fmt::format("{} is no IP address", quotation(base_text)));
   if (slash == std::string_view::npos) return Network::around(*base, kAddressBits);
   // `::ffff:10.0.0.0/104` counts as it is written.
   const bool dotted = base_text.find(':') == std::string_view::npos;
@@ -272,7 +274,8 @@ Result<Endpoint> Endpoint::parse(std::string_view text) {
     return bad_endpoint(text, "no IPv6 address stands in the brackets");
   }
   if (!address && !is_host_name(host)) {
-    return bad_endpoint(text, fmt::format("\"{}\" is neither an IP address nor a DNS name", host));
+    return bad_endpoint(text,
+                        fmt::format("{} is neither an IP address nor a DNS name", quotation(host)));
   }
   return Endpoint{address ? address->text() : std::string(host), static_cast<std::uint16_t>(*port)};
 }

@@ -1,12 +1,18 @@
 #include "base/check.h"
 
+#include <pthread.h>
+
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
 namespace ringside {
 
 void crash(const char* what, const char* file, int line) noexcept {
-  std::fprintf(stderr, "ringside: broken invariant: %s (%s:%d)\n", what, file, line);
+  std::array<char, 16> thread{};  // its name is the component's
+  pthread_getname_np(pthread_self(), thread.data(), thread.size());
+  std::fprintf(stderr, "ringside: %s: broken invariant: %s (%s:%d)\n", thread.data(), what, file,
+               line);
   std::abort();
 }
 

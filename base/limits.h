@@ -23,7 +23,8 @@ constexpr size_t trailer_size_bytes = 8 * kKiB;       // trailers are read and d
 constexpr std::uint64_t request_body_size_bytes = 4ULL * 1024 * kMiB;  // beyond: 413
 
 // Buffers.
-constexpr size_t connection_buffer_start_bytes = 4 * kKiB;  // grows as far as a head may be long
+constexpr size_t client_read_size_bytes =
+    16 * kKiB;  // of a head at once; what came is kept, no more
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;
 constexpr size_t body_piece_size_bytes = 64 * kKiB;  // read and relayed at once
 constexpr size_t flight_window_bytes = 256 * kKiB;   // what an unstored flight may run ahead
@@ -50,7 +51,8 @@ constexpr size_t upstream_connections_per_address = 4096;
 constexpr size_t upstream_waiters_per_address = 1024;  // beyond: 503
 constexpr Milliseconds upstream_wait_timeout{1'000};   // for a connection to become free: 503
 
-// What all connections' buffers of a process hold together; beyond: new requests are told 503.
+// What the buffers of all connections of a sidecar or a replica hold together; beyond: new requests
+// are told 503.
 constexpr size_t buffered_bytes = 1024 * kMiB;
 
 // Waits.
@@ -73,7 +75,18 @@ constexpr size_t linger_size_bytes = 256 * kKiB;
 constexpr Milliseconds drain_delay{0};          // /readyz says 503 so long before anything closes
 constexpr Milliseconds drain_deadline{30'000};  // SIGTERM to exit
 constexpr Milliseconds pool_sweep{1'000};       // how often idle upstream connections are looked at
-constexpr Milliseconds resolve_cache_ttl{5'000};  // a host name's addresses
+
+// Host names of upstreams.
+constexpr Milliseconds resolve_ttl_least{1'000};    // a record's TTL counts as no less,
+constexpr Milliseconds resolve_ttl_most{300'000};   //   and as no more
+constexpr Milliseconds resolve_timeout{5'000};      // one lookup in all: it has failed
+constexpr Milliseconds resolve_try_timeout{300};    // one question; doubling with each round
+constexpr int resolve_tries = 4;                    // rounds through the name servers
+constexpr Milliseconds resolve_failure_ttl{1'000};  // a failure is not looked up again sooner
+constexpr Milliseconds resolve_patience{200};       // for a new answer where the old one is at hand
+constexpr Milliseconds resolve_stale_most{600'000};    // an old one is used so long past its TTL
+constexpr size_t resolve_addresses = 64;               // of one name; further ones are ignored
+constexpr Milliseconds named_connection_age{300'000};  // then not pooled: its name is asked again
 
 // Repeats.
 constexpr unsigned owners_tried = 3;  // distinct replicas asked for one request
@@ -159,6 +172,8 @@ constexpr Milliseconds scale_poll{50};                 // `ringside scale` asks 
 constexpr size_t access_log_records = 8192;  // a core, not yet written; beyond: dropped
 constexpr size_t access_log_field_size_bytes =
     2 * kKiB;  // of a target or a header; longer ones are cut
+constexpr size_t access_log_write_size_bytes = 64 * kKiB;  // formatted at once
+constexpr Milliseconds access_log_flush{50};               // how late a line may be written
 
 // Replaying logs.
 constexpr size_t replay_line_size_bytes = 64 * kKiB;  // a line of a log; beyond: skipped

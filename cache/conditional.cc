@@ -20,9 +20,10 @@ bool is_not_modified(const http::Fields& request, const http::Fields& stored,
     bool matches = false;
     for (const http::Field& field : request) {
       if (!http::same_token(field.name, "if-none-match")) continue;
-      http::for_each_member(field.value, [&](std::string_view member) {
+      const auto compare = [&](std::string_view member) {
         matches = matches || member == "*" || (etag && same_entity(member, *etag));
-      });
+      };
+      http::for_each_member(field.value, compare, http::Quoted::entity_tags);
     }
     return matches;
   }

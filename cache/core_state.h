@@ -6,7 +6,11 @@
 #include "cache/flight_table.h"
 #include "cache/settings.h"
 #include "cache/store.h"
+#include "http/access_log.h"
 #include "http/core.h"
+#include "http/hop.h"
+#include "http/origin_access.h"
+#include "http/origin_gates.h"
 #include "http/pool.h"
 #include "metrics/sheet.h"
 
@@ -15,10 +19,12 @@ namespace ringside::cache {
 // What all cores of a replica share. Each part is thread-safe by itself.
 struct Shared {
   Shared(std::string replica_name, std::size_t memory_bytes)
-      : name(std::move(replica_name)), store(memory_bytes) {}
+      : name(std::move(replica_name)), via(http::via_name(name)), store(memory_bytes) {}
   const std::string name;
+  const std::string via;  // what this process is called in a request's Via
   Store store;
   FlightTable flights;
+  http::OriginGates gates;
 };
 
 // Removes what `prefix` begins (see Store::purge) and keeps later requests from joining what was
@@ -50,18 +56,31 @@ inline void invalidate_shared(Shared& shared, const CacheKey& key) {
 // What one core's requests share. Only that core's thread touches it.
 struct CoreState {
   CoreState(http::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
-            metrics::CoreSheet& counts)
+            metrics::CoreSheet& counts, http::AccessLog::Queue* log)
       : core(the_core),
         shared(the_shared),
         settings(std::move(first)),
         origins(the_core, ErrorSource::origin),
-        sheet(counts) {}
+        origin_access(the_core, the_shared.gates),
+        sheet(counts),
+        access_log(log) {
+    follow(settings);
+  }
+
+  // Takes new settings over.
+  void follow(std::shared_ptr<const Settings> next) {
+    settings = std::move(next);
+    origins.set_tls(settings->tls);
+    origin_access.forget();
+  }
 
   http::Core& core;
   Shared& shared;
   std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
   http::Pool origins;
+  http::OriginAccess origin_access;
   metrics::CoreSheet& sheet;
+  http::AccessLog::Queue* access_log;  // null: none is written
 };
 
 }  // namespace ringside::cache

@@ -1,12 +1,31 @@
 #include "cache/inquiry.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "http/internal_fields.h"
 
 namespace ringside::cache {
+namespace {
 
-Result<void> inquire(const http::RequestHead& request, const Settings& settings, Inquiry& inquiry) {
+Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexcept {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end && value >= 0;
+  return is_number ? Milliseconds{value} : otherwise;
+}
+
+}  // namespace
+
+Result<void> inquire(const http::RequestHead& request, const Settings& settings,
+                     std::string_view own_via, Inquiry& inquiry) {
   inquiry.method = request.method;
   inquiry.from_sidecar = request.fields.has(http::internal::topology);
+  auto hop = http::look_at_hop(request, own_via);
+  if (!hop) return hop.error();
+  inquiry.hop = *hop;
+  if (hop->answer_here) return {};
   if (auto parsed = http::normalise_target(request.target, inquiry.target); !parsed) {
     return parsed.error();
   }
@@ -18,11 +37,13 @@ Result<void> inquire(const http::RequestHead& request, const Settings& settings,
                                 : std::string_view{};
   };
   inquiry.country = said(settings.country_header);
+  inquiry.time_allowed = std::min(
+      settings.request_deadline, milliseconds(said(http::internal::deadline), Milliseconds::max()));
   inquiry.key.assign(inquiry.host, inquiry.target, said(http::internal::extra_key));
   inquiry.directives = http::parse_request_directives(request.fields);
 
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  const bool whole = request.framing.kind == http::Framing::Kind::none;
+  const bool whole = request.framing.kind == http::Framing::Kind::none && !inquiry.hop.upgrades;
   inquiry.may_use_store = reads && whole;
   // A range is not stored yet, and asking for the whole in its place could be far more than was
   // wanted.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cache/conditional.h"
+#include "http/date.h"
 #include "http/head_text.h"
 #include "http/internal_fields.h"
 
@@ -27,7 +28,7 @@ void append_conditions(std::string& out, const StoredHead& validated) {
 }  // namespace
 
 void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
-                       const Settings& settings, std::string_view replica_name, Asking asking,
+                       const Settings& settings, std::string_view own_via, Asking asking,
                        const StoredHead* validated) {
   out.clear();
   http::append_request_start(out, inquiry.method, inquiry.target, inquiry.host);
@@ -35,19 +36,23 @@ void write_origin_head(std::string& out, const http::RequestHead& request, const
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
         http::is_hop_by_hop(field.name, connection) ||
-        (asking == Asking::whole && is_condition(field.name))) {
+        (asking == Asking::whole && is_condition(field.name)) ||
+        (inquiry.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
       continue;
     }
     http::append_field(out, field.name, field.value);
   }
   http::append_framing(out, request.framing);
-  http::append_via(out, request, replica_name);
+  http::append_expectation(out, request);
+  http::append_max_forwards(out, inquiry.hop);
+  http::append_via(out, request, own_via);
   if (!inquiry.country.empty()) http::append_field(out, settings.country_header, inquiry.country);
   if (validated != nullptr) append_conditions(out, *validated);
+  if (inquiry.hop.upgrades) http::append_upgrade(out);
   out.append("\r\n");
 }
 
-void begin_forwarded_head(std::string& out, const http::ResponseHead& response,
+void begin_forwarded_head(std::string& out, const http::ResponseHead& response, TimePoint now,
                           std::string_view via_name) {
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
@@ -56,7 +61,18 @@ void begin_forwarded_head(std::string& out, const http::ResponseHead& response,
     if (http::is_internal(field.name) || http::is_hop_by_hop(field.name, connection)) continue;
     http::append_field(out, field.name, field.value);
   }
+  http::append_date_if_absent(out, response.fields, now);
   fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, via_name);
+}
+
+std::string purge_response(std::size_t removed, bool keep_alive, TimePoint now) {
+  const auto body = fmt::format("purged {} stored responses\n", removed);
+  const auto date = http::format_date(now);
+  return fmt::format(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
+      "Date: {}\r\n{}: {}\r\n{}\r\n{}",
+      body.size(), std::string_view(date.data(), date.size()), http::internal::purged, removed,
+      keep_alive ? "" : "Connection: close\r\n", body);
 }
 
 void begin_not_modified_head(std::string& out, const StoredHead& stored) {

@@ -21,9 +21,9 @@ enum class Asking {
 };
 
 // Writes the head of the request for the origin into `out`. `validated`: a stored response to be
-// confirmed, whose validators become the conditions; null: none.
+// confirmed, whose validators become the conditions; null: none. `own_via`: see http::via_name.
 void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
-                       const Settings& settings, std::string_view replica_name, Asking asking,
+                       const Settings& settings, std::string_view own_via, Asking asking,
                        const StoredHead* validated);
 
 // What an answer's head says besides the stored or forwarded fields.
@@ -42,8 +42,10 @@ struct AnswerNotes {
 // Appends the lines of `notes` and the empty line to a head that was begun.
 void end_head(std::string& out, const AnswerNotes& notes);
 // Begins the head of a response that is forwarded and not stored.
-void begin_forwarded_head(std::string& out, const http::ResponseHead& response,
+void begin_forwarded_head(std::string& out, const http::ResponseHead& response, TimePoint now,
                           std::string_view via_name);
+// The whole answer to a PURGE.
+[[nodiscard]] std::string purge_response(std::size_t removed, bool keep_alive, TimePoint now);
 // Begins the 304 that stands for a stored response (RFC 9110 §15.4.5).
 void begin_not_modified_head(std::string& out, const StoredHead& stored);
 

@@ -6,15 +6,13 @@ http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
                                     const Inquiry& inquiry, http::Exchange& exchange,
                                     const http::OutgoingRequest& outgoing) {
   const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
-                                    state.core.steady_now() + settings.request_deadline};
-  auto answered = co_await exchange.ask(inquiry.route->origin, outgoing, limits);
-  if (answered) {
-    state.sheet.count_origin_request(metrics::origin_answer(exchange.head().status));
-  } else {
-    state.sheet.count_origin_request(metrics::OriginAnswer::failed);
-    state.sheet.count_error(answered.error().source);
-  }
-  co_return answered;
+                                    state.core.steady_now() + inquiry.time_allowed};
+  auto asked = co_await state.origin_access.ask(inquiry.route->origins, exchange, outgoing, limits);
+  std::optional<int> status;
+  if (asked.answered) status = exchange.head().status;
+  state.sheet.count_origin_requests(asked.requests, status);
+  if (!asked.answered) state.sheet.count_error(asked.answered.error().source);
+  co_return std::move(asked.answered);
 }
 
 }  // namespace ringside::cache

@@ -6,7 +6,9 @@
 
 namespace ringside::cache {
 
-// Asks the route's origin and counts it. On success the exchange's head is read.
+// Asks one of the route's origins, on failure the next where that is allowed, and counts it all. On
+// success the exchange's head is read. An Error of our own says that no origin was asked: they are
+// given no more requests at the moment (see http::OriginGate).
 http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
                                     const Inquiry& inquiry, http::Exchange& exchange,
                                     const http::OutgoingRequest& outgoing);

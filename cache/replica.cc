@@ -1,20 +1,26 @@
 #include "cache/replica.h"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "cache/core_state.h"
 #include "cache/session.h"
 #include "http/core.h"
 #include "http/server.h"
+#include "http/spawn.h"
 #include "http/waiter.h"
 
 namespace ringside::cache {
 namespace {
 
-namespace asio = http::asio;
+std::set<http::UpstreamAddress> origins_of(const Settings& settings) {
+  std::set<http::UpstreamAddress> addresses;
+  for (const Route& route : settings.routes) {
+    for (const http::Origin& origin : route.origins) addresses.insert(origin.address);
+  }
+  return addresses;
+}
 
 http::Task<void> age_pools(CoreState& state) {
   http::Waiter waiter(state.core);
@@ -34,10 +40,12 @@ struct Replica::Impl {
         cores(start.name, start.cores, clock),
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     show_topology();
+    shared.gates.keep(origins_of(*settings), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
-      states.push_back(
-          std::make_unique<CoreState>(cores[index], shared, settings, sheet.core(index)));
-      asio::co_spawn(cores[index].context(), age_pools(*states.back()), asio::detached);
+      states.push_back(std::make_unique<CoreState>(
+          cores[index], shared, settings, sheet.core(index),
+          start.access_log ? &start.access_log->queue(index) : nullptr));
+      http::spawn(cores[index].context(), age_pools(*states.back()));
     }
   }
 
@@ -85,7 +93,8 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
     impl_->settings = settings;
     impl_->show_topology();
   }
-  impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->settings = settings; });
+  impl_->shared.gates.keep(origins_of(*settings), settings->origin_connections);
+  impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->follow(settings); });
 }
 
 std::shared_ptr<const Settings> Replica::settings() const {
@@ -97,6 +106,10 @@ const metrics::Sheet& Replica::sheet() const {
   const Store& store = impl_->shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
                           store.evictions(), impl_->shared.flights.size()});
+  const auto origins = impl_->shared.gates.figures(impl_->cores[0].steady_now());
+  impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
+                            origins.refused_queue_timeout, origins.refused_circuit_open,
+                            origins.circuits_opened, origins.circuits_open});
   return impl_->sheet;
 }
 

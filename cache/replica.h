@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cache/settings.h"
+#include "http/access_log.h"
 #include "metrics/sheet.h"
 
 namespace ringside::cache {
@@ -23,6 +24,7 @@ class Replica {
     std::size_t cores = 1;
     std::size_t memory_bytes = limits::store_memory_bytes;
     std::shared_ptr<const Settings> settings;
+    http::AccessLog* access_log = nullptr;  // outlives the replica; null: none is written
   };
   // Binds and serves. The clock must outlive the replica.
   [[nodiscard]] static Result<std::unique_ptr<Replica>> start(Start start, const Clock& clock);

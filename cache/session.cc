@@ -8,8 +8,10 @@
 #include "cache/conditional.h"
 #include "cache/origin.h"
 #include "http/error_response.h"
+#include "http/head_text.h"
 #include "http/internal_fields.h"
 #include "http/relay.h"
+#include "http/tunnel.h"
 #include "http/turn.h"
 
 namespace ringside::cache {
@@ -50,10 +52,12 @@ http::Task<void> Session::run() {
     const auto next = co_await http::next_request(client_, request_);  // a
     if (next && !*next) co_return;
     const SteadyPoint began = state_.core.steady_now();
-    begin();
+    begin(next.has_value());
     const auto looked = next ? look() : Result<void>(next.error());  // b
     if (!looked) {
       co_await refuse(looked.error());
+    } else if (inquiry_.hop.answer_here) {
+      co_await answer_options();
     } else if (inquiry_.method == "PURGE") {
       co_await purge();
     } else if (auto stored = find_usable()) {  // c, d
@@ -72,7 +76,7 @@ http::Task<void> Session::run() {
   co_await http::end_connection(client_);
 }
 
-void Session::begin() {
+void Session::begin(bool head_was_read) {
   inquiry_.method.clear();
   inquiry_.country.clear();
   inquiry_.from_sidecar = false;
@@ -82,12 +86,17 @@ void Session::begin() {
   outcome_ = metrics::Outcome::error;
   body_bytes_ = 0;
   found_ = {};
+  if (state_.access_log == nullptr) return;
+  record_.begin(state_.core.now(), client_.remote(), head_was_read ? &request_ : nullptr);
+  record_.replica = state_.shared.name;
 }
 
 Result<void> Session::look() {
   settings_ = state_.settings;
   keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
-  auto understood = inquire(request_, *settings_, inquiry_);
+  inquiry_.method = request_.method;
+  if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
+  auto understood = inquire(request_, *settings_, state_.shared.via, inquiry_);
   if (understood) status_.forward = forward_reason(inquiry_, found_);
   return understood;
 }
@@ -154,7 +163,8 @@ http::Task<void> Session::answer_stored(StoredPointer stored) {
 }
 
 http::Task<void> Session::answer_shared() {
-  SharedFetch fetch(state_, *settings_, request_, inquiry_, found_);
+  SharedFetch fetch(state_, *settings_, request_, inquiry_, found_,
+                    request_.minor_version >= 1 ? &client_ : nullptr);
   const auto way = co_await fetch.run(head_);
   status_.collapsed = !fetch.led();
   status_.forward_status = fetch.origin_status();
@@ -248,12 +258,14 @@ http::Task<void> Session::pass_on() {
   outgoing.method = inquiry_.method;
   if (request_.framing.kind != http::Framing::Kind::none) {
     outgoing.body = &client_;
-    outgoing.tell_to_continue = request_.expects_continue;
+    outgoing.expects_continue = request_.expects_continue;
     if (request_.framing.kind == http::Framing::Kind::chunked) {
       outgoing.body_coding = http::Coding::chunked;
     }
   }
-  write_origin_head(head_, request_, inquiry_, *settings_, state_.shared.name, Asking::as_it_is,
+  if (request_.minor_version >= 1) outgoing.interim_to = &client_;
+  outgoing.upgrades = inquiry_.hop.upgrades;
+  write_origin_head(head_, request_, inquiry_, *settings_, state_.shared.via, Asking::as_it_is,
                     nullptr);
   outgoing.head = head_;
   http::Exchange exchange(state_.core, state_.origins);
@@ -264,12 +276,31 @@ http::Task<void> Session::pass_on() {
     co_return;
   }
   status_.forward_status = exchange.head().status;
+  if (exchange.head().status == 101) {
+    co_await carry_tunnel(exchange);
+    co_return;
+  }
   // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
   outcome_ = inquiry_.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
   // RFC 9111 §4.4: a successful unsafe method makes what is stored for its URI invalid.
   const bool succeeded = exchange.head().status >= 200 && exchange.head().status < 400;
   if (!http::is_safe(inquiry_.method) && succeeded) invalidate_shared(state_.shared, inquiry_.key);
   co_await relay_answer(exchange);
+}
+
+// The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
+http::Task<void> Session::carry_tunnel(http::Exchange& exchange) {
+  outcome_ = metrics::Outcome::bypass;
+  keep_alive_ = false;
+  begin_forwarded_head(head_, exchange.head(), state_.core.now(), state_.shared.name);
+  http::append_upgrade(head_);
+  record_.status = exchange.head().status;
+  head_.append("\r\n");
+  const std::array<asio::const_buffer, 1> head{view(head_)};
+  if (!co_await write(head)) co_return;
+  const auto carried =
+      co_await http::tunnel(client_, exchange.connection(), limits::tunnel_idle_timeout);
+  body_bytes_ = carried.down;
 }
 
 http::Task<void> Session::relay_answer(http::Exchange& exchange) {
@@ -279,8 +310,9 @@ http::Task<void> Session::relay_answer(http::Exchange& exchange) {
                             notes.keep_alive && client_.body_done());
   notes.coding = delivery.coding;
   notes.keep_alive = keep_alive_ = delivery.keep_alive;
-  begin_forwarded_head(head_, exchange.head(), state_.shared.name);
+  begin_forwarded_head(head_, exchange.head(), state_.core.now(), state_.shared.name);
   end_head(head_, notes);
+  record_.status = exchange.head().status;
   std::string_view head = head_;
   const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
   const auto relayed =
@@ -299,6 +331,15 @@ http::Task<void> Session::relay_answer(http::Exchange& exchange) {
   client_.reset_on_close();
 }
 
+// RFC 9110 §9.3.7, §7.6.2: asked of us, not of the origin. A sidecar's probe, for one.
+http::Task<void> Session::answer_options() {
+  keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
+  outcome_ = metrics::Outcome::bypass;
+  head_ = http::options_response(state_.core.now(), !keep_alive_);
+  const std::array<asio::const_buffer, 1> buffers{view(head_)};
+  co_await write(buffers);
+}
+
 http::Task<void> Session::purge() {
   if (!any_contains(settings_->purge_from, client_.remote())) {
     const Error forbidden{ErrorKind::forbidden, ErrorSource::client, Retry::no,
@@ -312,12 +353,7 @@ http::Task<void> Session::purge() {
       state_.shared, target == "*" ? std::string{} : uri_prefix(inquiry_.host, target));
   outcome_ = metrics::Outcome::bypass;
   keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
-  const auto body = fmt::format("purged {} stored responses\n", removed);
-  head_ = fmt::format(
-      "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
-      "{}: {}\r\n{}\r\n{}",
-      body.size(), http::internal::purged, removed, keep_alive_ ? "" : "Connection: close\r\n",
-      body);
+  head_ = purge_response(removed, keep_alive_, state_.core.now());
   const std::array<asio::const_buffer, 1> buffers{view(head_)};
   co_await write(buffers);
 }
@@ -333,6 +369,7 @@ http::Task<void> Session::refuse(const Error& error) {
   http::ErrorResponse how;
   how.proxy = state_.shared.name;
   how.cache_status = status;
+  how.now = state_.core.now();
   if (inquiry_.from_sidecar) how.more_lines = outcome_is_error;
   how.close = !keep_alive_;
   how.head_only = inquiry_.method == "HEAD";
@@ -343,14 +380,18 @@ http::Task<void> Session::refuse(const Error& error) {
 
 // False: the client is gone.
 http::Task<bool> Session::write(std::span<const asio::const_buffer> buffers) {
+  record_.status = http::status_of(head_);
   const auto written = co_await client_.write(buffers, limits::client_io_timeout);
   if (!written) keep_alive_ = false;
   co_return written.has_value();
 }
 
 void Session::count(SteadyPoint began) noexcept {
-  state_.sheet.count_request(0, inquiry_.country.empty() ? "ZZ" : inquiry_.country, outcome_,
-                             state_.core.steady_now() - began, body_bytes_);
+  const auto duration = state_.core.steady_now() - began;
+  state_.sheet.count_request(0, inquiry_.country, outcome_, duration, body_bytes_);
+  if (state_.access_log == nullptr) return;
+  record_.end(metrics::name(outcome_), inquiry_.country, duration, body_bytes_);
+  state_.access_log->write(record_);
 }
 
 }  // namespace ringside::cache

@@ -10,6 +10,7 @@
 #include "cache/inquiry.h"
 #include "cache/messages.h"
 #include "cache/shared_fetch.h"
+#include "http/access_record.h"
 #include "http/connection.h"
 #include "http/head.h"
 
@@ -24,7 +25,7 @@ class Session {
   http::Task<void> run();
 
  private:
-  void begin();
+  void begin(bool head_was_read);
   Result<void> look();
   [[nodiscard]] StoredPointer find_usable();
   http::Task<void> answer_stored(StoredPointer stored);
@@ -32,8 +33,10 @@ class Session {
   http::Task<void> answer_from_flight(SharedFetch& fetch);
   http::Task<void> stream(Flight::Reader& reader, http::Coding coding);
   http::Task<void> pass_on();
+  http::Task<void> carry_tunnel(http::Exchange& exchange);
   http::Task<void> relay_answer(http::Exchange& exchange);
   http::Task<void> purge();
+  http::Task<void> answer_options();
   http::Task<void> refuse(const Error& error);
   http::Task<bool> write(std::span<const http::asio::const_buffer> buffers);
   [[nodiscard]] AnswerNotes notes() const noexcept;
@@ -48,7 +51,8 @@ class Session {
   http::CacheStatus status_;  // our member for the request in hand
   metrics::Outcome outcome_ = metrics::Outcome::error;
   std::uint64_t body_bytes_ = 0;
-  std::string head_;  // scratch for heads that are written
+  http::AccessRecord record_;  // for the access log, where there is one
+  std::string head_;           // scratch for heads that are written
   bool keep_alive_ = true;
   std::uint32_t requests_ = 0;
 };

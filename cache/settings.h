@@ -6,7 +6,9 @@
 
 #include "base/address.h"
 #include "base/limits.h"
+#include "http/origin.h"
 #include "http/route_table.h"
+#include "http/tls.h"
 #include "shard/topology.h"
 
 namespace ringside::cache {
@@ -14,7 +16,7 @@ namespace ringside::cache {
 struct Route {
   std::string name;
   http::RouteMatch match;
-  Endpoint origin;
+  std::vector<http::Origin> origins;  // at least one
 };
 
 // What a reload may change of a replica, as one immutable value.
@@ -27,6 +29,8 @@ struct Settings {
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
+  std::shared_ptr<const http::TlsContext> tls;  // for https:// origins; null where there are none
+  std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };
 
 }  // namespace ringside::cache

@@ -1,13 +1,11 @@
 #include "cache/shared_fetch.h"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include "base/limits.h"
 #include "cache/fill.h"
 #include "cache/messages.h"
 #include "cache/origin.h"
 #include "cache/vary.h"
+#include "http/spawn.h"
 
 namespace ringside::cache {
 namespace {
@@ -47,11 +45,12 @@ class Leadership {
 
 SharedFetch::SharedFetch(CoreState& state, const Settings& settings,
                          const http::RequestHead& request, const Inquiry& inquiry,
-                         const Store::Found& found)
+                         const Store::Found& found, http::Connection* interim_to)
     : state_(state),
       settings_(settings),
       request_(request),
       inquiry_(inquiry),
+      interim_to_(interim_to),
       validated_(found.response),
       variant_(found.vary.empty() ? std::string{} : variant_key(found.vary, request.fields)) {}
 
@@ -60,7 +59,7 @@ bool SharedFetch::fits(const StoredHead& head) const {
 }
 
 http::Task<SharedFetch::Way> SharedFetch::run(std::string& head) {
-  const SteadyPoint deadline = state_.core.steady_now() + settings_.request_deadline;
+  const SteadyPoint deadline = state_.core.steady_now() + inquiry_.time_allowed;
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {
     const auto purges_seen = state_.shared.store.purge_count();
     auto joined = state_.shared.flights.join(inquiry_.key, variant_, purges_seen);
@@ -112,10 +111,11 @@ http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   validated_ = again.response;
 
   led_ = true;
-  write_origin_head(head, request_, inquiry_, settings_, state_.shared.name, Asking::whole,
+  write_origin_head(head, request_, inquiry_, settings_, state_.shared.via, Asking::whole,
                     validated_ ? validated_->head.get() : nullptr);
   http::OutgoingRequest outgoing;
   outgoing.method = inquiry_.method;
+  outgoing.interim_to = interim_to_;
   outgoing.head = head;
   exchange_ = std::make_unique<http::Exchange>(state_.core, state_.origins);
   ExchangeTimes times{state_.core.now(), {}};
@@ -173,8 +173,7 @@ SharedFetch::Way SharedFetch::take_answer(const http::ResponseHead& response,
   flight_->publish(std::make_shared<const StoredHead>(response, freshness, state_.shared.name,
                                                       std::move(vary), std::move(variant)),
                    length_bytes);
-  boost::asio::co_spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_)),
-                        boost::asio::detached);
+  http::spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_)));
   return Way::stream;
 }
 

@@ -27,9 +27,10 @@ class SharedFetch {
     failed,  // with error()
   };
 
-  // All references must outlive the fetch. `found` is what the store has for the key.
+  // All references must outlive the fetch. `found` is what the store has for the key; `interim_to`
+  // is told of the origin's interim responses where this request leads (see http::OutgoingRequest).
   SharedFetch(CoreState& state, const Settings& settings, const http::RequestHead& request,
-              const Inquiry& inquiry, const Store::Found& found);
+              const Inquiry& inquiry, const Store::Found& found, http::Connection* interim_to);
 
   // `head` is scratch space.
   http::Task<Way> run(std::string& head);
@@ -57,6 +58,7 @@ class SharedFetch {
   const Settings& settings_;
   const http::RequestHead& request_;
   const Inquiry& inquiry_;
+  http::Connection* const interim_to_;
   StoredPointer validated_;  // stored and to be confirmed; null: none
   std::string variant_;
   std::shared_ptr<Flight> flight_;

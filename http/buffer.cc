@@ -16,6 +16,7 @@ void Buffer::reserve(std::size_t bytes) {
     auto memory = std::make_unique_for_overwrite<char[]>(capacity);
     if (used != 0) std::memcpy(memory.get(), memory_.get() + begin_, used);
     memory_ = std::move(memory);
+    if (account_ != nullptr) *account_ += capacity - capacity_;
     capacity_ = capacity;
   }
   begin_ = 0;
@@ -24,6 +25,7 @@ void Buffer::reserve(std::size_t bytes) {
 
 void Buffer::release() noexcept {
   memory_.reset();
+  if (account_ != nullptr) *account_ -= capacity_;
   capacity_ = begin_ = end_ = 0;
 }
 

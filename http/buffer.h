@@ -6,10 +6,17 @@
 
 namespace ringside::http {
 
-// Bytes that were received and not yet consumed, in one piece of memory. Grows, never shrinks;
-// empty ones own nothing, so that an idle connection costs no buffer.
+// Bytes that were received and not yet consumed, in one piece of memory. Grows, never shrinks, but
+// can be let go of; an idle connection's owns nothing.
 class Buffer {
  public:
+  // `account`, where there is one, counts the bytes of memory that are held; it belongs to the
+  // thread that uses the buffer and outlives it.
+  explicit Buffer(std::size_t* account = nullptr) noexcept : account_(account) {}
+  ~Buffer() { release(); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
   [[nodiscard]] std::string_view readable() const noexcept {
     return {memory_.get() + begin_, end_ - begin_};
   }
@@ -26,6 +33,7 @@ class Buffer {
 
  private:
   std::unique_ptr<char[]> memory_;
+  std::size_t* const account_;
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -15,9 +15,7 @@ constexpr std::size_t kSizeDigits = 16;
 // In a quoted string of a chunk extension (RFC 9110 §5.6.4).
 constexpr unsigned kQuotedClasses = kValueClass;
 
-bool is_extension(char c) noexcept {
-  return is_in(c, kTokenClass) || c == ';' || c == '=' || c == ' ' || c == '\t';
-}
+constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
@@ -39,14 +37,11 @@ Result<ChunkDecoder::Step> ChunkDecoder::decode(std::string_view input, ErrorSou
 }
 
 const char* ChunkDecoder::frame(char c) noexcept {
+  if (state_ < State::size_lf) {
+    if (++line_bytes_ > limits::chunk_line_size_bytes) return "a chunk's first line is too long";
+    return line(c);
+  }
   switch (state_) {
-    case State::size_first:
-    case State::size:
-    case State::extension:
-    case State::extension_quoted:
-    case State::extension_escape:
-      if (++line_bytes_ > limits::chunk_line_size_bytes) return "a chunk's first line is too long";
-      return line(c);
     case State::size_lf:
       if (c != '\n') return "bare CR in a chunk's first line";
       state_ = left_bytes_ == 0 ? State::trailer_start : State::data;
@@ -65,28 +60,59 @@ const char* ChunkDecoder::frame(char c) noexcept {
 
 const char* ChunkDecoder::line(char c) noexcept {
   if (state_ == State::extension_quoted || state_ == State::extension_escape) {
-    if (!is_in(c, kQuotedClasses)) return "control byte in a chunk extension";
-    const bool escaped = state_ == State::extension_escape;
-    if (escaped || (c != '"' && c != '\\')) {
-      state_ = State::extension_quoted;
-    } else {
-      state_ = c == '"' ? State::extension : State::extension_escape;
-    }
-    return nullptr;
+    return extension_quoted(c);
   }
-  if (state_ != State::extension) {
-    const int digit = hex_value(c);
-    if (digit >= 0) return size_digit(static_cast<unsigned>(digit));
-    if (state_ == State::size_first) return "a chunk without a size";
-    if (c != ';' && c != '\r') return "a chunk's size is not hexadecimal";
-  }
-  if (c == '\r') {
+  const bool in_size = state_ <= State::size;
+  const int digit = in_size ? hex_value(c) : -1;
+  if (digit >= 0) return size_digit(static_cast<unsigned>(digit));
+  if (state_ == State::size_first) return "a chunk without a size";
+  if (in_size && c != ';' && c != '\r') return "a chunk's size is not hexadecimal";
+  if (c == '\n') return "bare LF in a chunk's first line";
+  const bool may_end = state_ == State::size || state_ == State::extension_name ||
+                       state_ == State::extension_token || state_ == State::extension_quoted_end;
+  if (c == '\r' && may_end) {
     state_ = State::size_lf;
     return nullptr;
   }
-  if (c == '\n') return "bare LF in a chunk's first line";
-  if (c != '"' && !is_extension(c)) return "invalid byte in a chunk extension";
-  state_ = c == '"' ? State::extension_quoted : State::extension;
+  return extension(c);
+}
+
+// RFC 9112 §7.1.1: `;name`, `;name=token`, `;name="quoted string"`, with white space around `;` and
+// `=`, but none that nothing follows, and none between the size and the first `;`.
+const char* ChunkDecoder::extension(char c) noexcept {
+  const State before = state_;
+  const bool after_name = before == State::extension_name || before == State::extension_name_gap;
+  if (before == State::extension || before == State::extension_value) {
+    const bool named = before == State::extension_value;
+    if (is_space(c)) return nullptr;
+    if (named && c == '"') {
+      state_ = State::extension_quoted;
+      return nullptr;
+    }
+    state_ = named ? State::extension_token : State::extension_name;
+    return is_in(c, kTokenClass) ? nullptr : "invalid byte in a chunk extension";
+  }
+  if (c == ';') {
+    state_ = State::extension;
+  } else if (c == '=' && after_name) {
+    state_ = State::extension_value;
+  } else if (is_space(c)) {
+    state_ = after_name ? State::extension_name_gap : State::extension_gap;
+  } else if ((before != State::extension_name && before != State::extension_token) ||
+             !is_in(c, kTokenClass)) {
+    return "invalid byte in a chunk extension";
+  }
+  return nullptr;
+}
+
+const char* ChunkDecoder::extension_quoted(char c) noexcept {
+  if (!is_in(c, kQuotedClasses)) return "control byte in a chunk extension";
+  const bool escaped = state_ == State::extension_escape;
+  if (escaped || (c != '"' && c != '\\')) {
+    state_ = State::extension_quoted;
+  } else {
+    state_ = c == '"' ? State::extension_quoted_end : State::extension_escape;
+  }
   return nullptr;
 }
 

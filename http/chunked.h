@@ -30,9 +30,17 @@ class ChunkDecoder {
   enum class State {
     size_first,
     size,
+    // After a `;`, in a name, after white space behind a name, after `=`, in a token, in a quoted
+    // string, behind a backslash in it, after its end, after white space behind a value.
     extension,
+    extension_name,
+    extension_name_gap,
+    extension_value,
+    extension_token,
     extension_quoted,
     extension_escape,
+    extension_quoted_end,
+    extension_gap,
     size_lf,
     data,
     data_cr,
@@ -47,6 +55,8 @@ class ChunkDecoder {
   // One byte each; a message where it is refused, else nullptr.
   [[nodiscard]] const char* frame(char c) noexcept;
   [[nodiscard]] const char* line(char c) noexcept;
+  [[nodiscard]] const char* extension(char c) noexcept;
+  [[nodiscard]] const char* extension_quoted(char c) noexcept;
   [[nodiscard]] const char* size_digit(unsigned digit) noexcept;
   [[nodiscard]] const char* trailer(char c) noexcept;
 

@@ -1,16 +1,78 @@
 #include "http/connection.h"
 
-#include <sys/socket.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstring>
+#include <tuple>
 #include <vector>
 
-#include "base/check.h"
 #include "base/limits.h"
 
 namespace ringside::http {
 namespace {
+
+// How much longer a client may let us wait that takes than one that sends. A receiver tells of room
+// in steps of up to 128 KiB, whatever it has taken meanwhile: at 10 KiB/s one in 13 s.
+constexpr int write_patience =
+    static_cast<int>(limits::client_io_timeout / limits::client_rate_grace);
+static_assert(write_patience >= 2);
+
+// Time that is spent waiting for the other side, taken from its pace. The deadline of the wait is
+// the earliest of the connection's own, the end of our patience, and the time to look again at what
+// the other side has taken; afterwards the connection's own stands again.
+class PacedWait {
+ public:
+  PacedWait(Core& core, Deadline& deadline, std::optional<Pace>& pace, int patience = 1) noexcept
+      : core_(core),
+        deadline_(deadline),
+        pace_(pace),
+        own_(deadline.at()),
+        patience_(patience),
+        armed_(deadline.armed()) {
+    if (!pace_) return;
+    began_ = core.steady_now();
+    const auto left =
+        std::min<std::chrono::microseconds>(pace_->left() * patience_, limits::client_rate_grace);
+    const SteadyPoint patience_ends =
+        began_ + std::chrono::duration_cast<SteadyPoint::duration>(left);
+    if (!armed_ || patience_ends < own_) deadline_.set(patience_ends);
+  }
+  ~PacedWait() {
+    if (!pace_) return;
+    pace_->waited(
+        std::chrono::duration_cast<std::chrono::microseconds>(core_.steady_now() - began_) /
+        patience_);
+    if (!deadline_.armed()) return;  // It has expired.
+    if (armed_) {
+      deadline_.set(own_);
+    } else {
+      deadline_.clear();
+    }
+  }
+  PacedWait(const PacedWait&) = delete;
+  PacedWait& operator=(const PacedWait&) = delete;
+
+ private:
+  Core& core_;
+  Deadline& deadline_;
+  std::optional<Pace>& pace_;
+  SteadyPoint own_;
+  SteadyPoint began_{};
+  int patience_;
+  bool armed_;
+};
+
+// Given to the kernel and not confirmed by the other side.
+std::size_t unacknowledged_bytes(Socket& socket) noexcept {
+  int bytes = 0;
+  return ::ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0
+             ? static_cast<std::size_t>(bytes)
+             : 0;
+}
+
+}  // namespace
 
 IpAddress address_of(const tcp::endpoint& endpoint) noexcept {
   const auto& ip = endpoint.address();
@@ -19,28 +81,31 @@ IpAddress address_of(const tcp::endpoint& endpoint) noexcept {
                        : ip.to_v6().to_bytes());
 }
 
-}  // namespace
-
-Connection::Connection(Core& core, Socket socket, ErrorSource other_side,
-                       std::size_t read_size_bytes)
+Connection::Connection(Core& core, Transport transport, ErrorSource other_side)
     : Deadline(core.deadlines()),
       core_(core),
-      socket_(std::move(socket)),
-      read_size_bytes_(read_size_bytes),
+      transport_(std::move(transport)),
+      incoming_(other_side, &core.buffered_bytes()),
       other_side_(other_side),
       closed_(core.stopped()) {
   core_.add(*this);
-  boost::system::error_code ignored;  // A socket that refuses an option shows it at its first use.
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(tcp::no_delay(true), ignored);
-  remote_ = address_of(socket_.remote_endpoint(ignored));
+  if (other_side == ErrorSource::client) {
+    pace_.emplace(limits::client_rate_grace, limits::client_rate_least_bytes_s);
+  }
+  boost::system::error_code ignored;
+  if (other_side == ErrorSource::peer) {
+    // A receiver that was full tells of new room by the 16th of its buffer. Of megabytes that would
+    // be minutes in which a slow client's replica sees nothing of its progress and gives it up.
+    const asio::socket_base::receive_buffer_size most(
+        static_cast<int>(4 * limits::body_piece_size_bytes));
+    transport_.socket().set_option(most, ignored);
+  }
+  remote_ = address_of(transport_.socket().remote_endpoint(ignored));
 }
 
 Connection::~Connection() {
-  if (!ends_with_reset_) return;
   // Explicitly: a socket that Asio closes in its destructor has its linger option taken away.
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  if (ends_with_reset_) transport_.close();
 }
 
 void Connection::set_deadline(SteadyPoint at) noexcept {
@@ -53,16 +118,18 @@ void Connection::clear_deadline() noexcept {
   Deadline::clear();
 }
 
-void Connection::expire() noexcept {
+void Connection::expire() noexcept { give_up(); }
+
+void Connection::give_up() noexcept {
   timed_out_ = true;
-  boost::system::error_code ignored;
-  socket_.cancel(ignored);
+  transport_.cancel();
 }
+
+void Connection::interrupt() noexcept { transport_.cancel(); }
 
 void Connection::close() noexcept {
   closed_ = true;
-  boost::system::error_code ignored;
-  socket_.cancel(ignored);
+  transport_.cancel();
 }
 
 void Connection::close_if_idle() noexcept {
@@ -71,18 +138,11 @@ void Connection::close_if_idle() noexcept {
 
 void Connection::reset_on_close() noexcept {
   ends_with_reset_ = true;
-  boost::system::error_code ignored;
-  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+  transport_.reset_on_close();
 }
 
 void Connection::shutdown_send() noexcept {
-  if (ends_with_reset_) return;
-  boost::system::error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
-}
-
-void Connection::release_buffer_if_empty() noexcept {
-  if (buffer_.empty()) buffer_.release();
+  if (!ends_with_reset_) transport_.shutdown_send();
 }
 
 Error Connection::failure(const boost::system::error_code& code) const {
@@ -92,76 +152,97 @@ Error Connection::failure(const boost::system::error_code& code) const {
   if (closed_) {
     return {ErrorKind::disconnected, ErrorSource::ourselves, Retry::no, "stopping"};
   }
+  if (transport_.under_tls() && !transport_.tls().failure().empty()) {
+    const auto kind =
+        transport_.tls().certificate_refused() ? ErrorKind::untrusted : ErrorKind::disconnected;
+    return {kind, other_side_, Retry::no, "TLS: " + transport_.tls().failure()};
+  }
   return {ErrorKind::disconnected, other_side_, Retry::no,
           code ? code.message() : "closed before the message was complete"};
 }
 
-// Receives up to what fits, at least one byte; 0 is the orderly end.
-Task<Result<std::size_t>> Connection::fill(std::size_t bytes) {
-  buffer_.reserve(bytes);
-  if (timed_out_ || closed_) co_return failure({});
-  const asio::mutable_buffer space(buffer_.writable(), buffer_.writable_bytes());
-  const auto [code, received] = co_await socket_.async_read_some(space, use_task);
-  if (received != 0) {
-    buffer_.commit(received);
-    received_since_mark_ = true;
-    co_return received;
+// A client's head is received where all of the core's are, and only what came is kept: ten thousand
+// slow ones cost what they have sent. An upstream's answer is likely to fill what it is given.
+std::size_t Connection::head_read_size_bytes() const noexcept {
+  return other_side_ == ErrorSource::client ? 0 : limits::upstream_buffer_start_bytes;
+}
+
+std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
+  using Received = Result<std::size_t>;
+  if (timed_out_ || closed_) return Received(failure({}));
+  Buffer& buffer = incoming_.buffer();
+  Transport::Attempt attempt;
+  if (bytes == 0) {
+    const auto scratch = core_.scratch();
+    attempt = transport_.read_now(scratch.data(), scratch.size());
+    if (attempt.bytes != 0) {
+      buffer.reserve(attempt.bytes);
+      std::memcpy(buffer.writable(), scratch.data(), attempt.bytes);
+    }
+  } else {
+    buffer.reserve(bytes);
+    attempt = transport_.read_now(buffer.writable(), buffer.writable_bytes());
   }
-  if (code == asio::error::eof) co_return std::size_t{0};
-  co_return failure(code);
+  if (attempt.would_block) return std::nullopt;
+  if (attempt.error) return Received(failure(attempt.error));
+  buffer.commit(attempt.bytes);
+  if (attempt.bytes != 0) received_since_mark_ = true;
+  return std::optional<Received>(std::in_place, attempt.bytes);
+}
+
+Task<Result<std::size_t>> Connection::receive(std::size_t bytes, bool likely) {
+  // What TLS has decrypted and not given is nothing that a socket could be waited for.
+  if (likely || transport_.under_tls()) {
+    if (const auto received = receive_now(bytes)) co_return *received;
+  }
+  while (true) {
+    if (timed_out_ || closed_) co_return failure({});
+    // Nothing is held for one who sends nothing.
+    if (incoming_.empty()) incoming_.buffer().release();
+    const auto [code] = co_await transport_.socket().async_wait(transport_.read_wait(), use_task);
+    if (code) co_return failure(code);
+    if (const auto received = receive_now(bytes)) co_return *received;
+  }
+}
+
+Task<Result<void>> Connection::shake_hands() {
+  while (true) {
+    const auto attempt = transport_.handshake_now();
+    if (attempt.error) co_return failure(attempt.error);
+    if (!attempt.would_block) co_return Result<void>();
+    if (timed_out_ || closed_) co_return failure({});
+    const auto [code] = co_await transport_.socket().async_wait(transport_.read_wait(), use_task);
+    if (code) co_return failure(code);
+  }
 }
 
 Task<Result<bool>> Connection::wait_for_message() {
-  if (!buffer_.empty()) co_return true;
+  if (!incoming_.empty()) co_return true;
   // A drain closes who waits when it begins; who comes to wait later ends here.
   if (core_.draining() && !anything_arrived()) co_return false;
+  if (pace_) pace_->restart();
   waiting_for_message_ = true;
-  const auto received = co_await fill(read_size_bytes_);
+  const auto received = co_await receive(head_read_size_bytes(), false);
   waiting_for_message_ = false;
   if (received) co_return *received != 0;
   if (closed_) co_return false;
   co_return received.error();
 }
 
-Result<std::optional<std::size_t>> Connection::find_head(const HeadLimits& limits) {
-  const auto bytes = buffer_.readable();
-  auto end = find_head_end(bytes, head_searched_bytes_, limits, other_side_);
-  head_searched_bytes_ = end && !end->has_value() ? bytes.size() : 0;
-  return end;
-}
-
 std::optional<Result<void>> Connection::take_request(const HeadLimits& limits, RequestHead& head) {
-  RINGSIDE_CHECK(body_ == Body::done);
-  if (buffer_.empty()) return std::nullopt;
-  const auto end = find_head(limits);
-  if (!end) return Result<void>(end.error());
-  if (!end->has_value()) return std::nullopt;
-  const auto bytes = buffer_.readable().substr(0, **end);
-  buffer_.consume(**end);
-  auto parsed = parse_request_head(bytes, limits, head);
-  if (parsed) begin_body(head.framing);
-  return parsed;
+  return incoming_.take_request(limits, head);
 }
 
 std::optional<Result<void>> Connection::take_response(const HeadLimits& limits,
                                                       std::string_view request_method,
                                                       ResponseHead& head) {
-  RINGSIDE_CHECK(body_ == Body::done);
-  if (buffer_.empty()) return std::nullopt;
-  const auto end = find_head(limits);
-  if (!end) return Result<void>(end.error());
-  if (!end->has_value()) return std::nullopt;
-  const auto bytes = buffer_.readable().substr(0, **end);
-  buffer_.consume(**end);
-  auto parsed = parse_response_head(bytes, limits, request_method, other_side_, head);
-  if (parsed) begin_body(head.framing);
-  return parsed;
+  return incoming_.take_response(limits, request_method, head);
 }
 
 Task<Result<void>> Connection::read_request(const HeadLimits& limits, RequestHead& head) {
   while (true) {
     if (auto taken = take_request(limits, head)) co_return *taken;
-    const auto received = co_await fill(read_size_bytes_);
+    const auto received = co_await receive(head_read_size_bytes(), false);
     if (!received) co_return received.error();
     if (*received == 0) co_return failure({});
   }
@@ -171,85 +252,74 @@ Task<Result<void>> Connection::read_response(const HeadLimits& limits,
                                              std::string_view request_method, ResponseHead& head) {
   while (true) {
     if (auto taken = take_response(limits, request_method, head)) co_return *taken;
-    const auto received = co_await fill(read_size_bytes_);
+    const auto received = co_await receive(head_read_size_bytes(), false);
     if (!received) co_return received.error();
     if (*received == 0) co_return failure({});
   }
 }
 
-void Connection::begin_body(const Framing& framing) noexcept {
-  switch (framing.kind) {
-    case Framing::Kind::none:
-      body_ = Body::done;
-      return;
-    case Framing::Kind::length:
-      body_left_bytes_ = framing.length_bytes;
-      body_ = body_left_bytes_ == 0 ? Body::done : Body::length;
-      return;
-    case Framing::Kind::chunked:
-      chunks_.reset();
-      body_ = Body::chunked;
-      return;
-    case Framing::Kind::until_close:
-      body_ = Body::until_close;
-      return;
-  }
-}
-
-std::optional<Result<std::string_view>> Connection::take_body() {
-  using Piece = Result<std::string_view>;
-  if (body_ == Body::done) return Piece(std::string_view{});
-  const auto bytes = buffer_.readable();
-  if (bytes.empty()) return std::nullopt;
-  if (body_ == Body::chunked) {
-    while (!buffer_.empty()) {
-      const auto step = chunks_.decode(buffer_.readable(), other_side_);
-      if (!step) return Piece(step.error());
-      buffer_.consume(step->consumed);
-      if (!step->data.empty()) return Piece(step->data);
-      if (chunks_.done()) {
-        body_ = Body::done;
-        return Piece(std::string_view{});
-      }
-    }
-    return std::nullopt;
-  }
-  auto piece = bytes;
-  if (body_ == Body::length) {
-    piece = bytes.substr(
-        0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), body_left_bytes_)));
-    body_left_bytes_ -= piece.size();
-    if (body_left_bytes_ == 0) body_ = Body::done;
-  }
-  buffer_.consume(piece.size());
-  return Piece(piece);
-}
+std::optional<Result<std::string_view>> Connection::take_body() { return incoming_.take_body(); }
 
 Task<Result<std::string_view>> Connection::read_body() {
   while (true) {
     if (auto taken = take_body()) co_return *taken;
-    std::size_t wanted = limits::body_piece_size_bytes;
-    if (body_ == Body::length && body_left_bytes_ < wanted) {
-      wanted = static_cast<std::size_t>(body_left_bytes_);
-    }
-    const auto received = co_await fill(wanted);
+    std::optional<PacedWait> wait(std::in_place, core_, *this, pace_);
+    const auto received = co_await receive(incoming_.wanted_body_bytes(), true);
+    wait.reset();
     if (!received) co_return received.error();
     if (*received == 0) {
-      if (body_ != Body::until_close) co_return failure({});
-      body_ = Body::done;
+      if (!incoming_.end_with_close()) co_return failure({});
       co_return std::string_view{};
     }
+    if (pace_) pace_->moved(*received);
   }
+}
+
+Task<Result<std::string_view>> Connection::read_raw() {
+  incoming_.consume_raw(raw_taken_bytes_);
+  raw_taken_bytes_ = 0;
+  if (incoming_.empty()) {
+    const auto received = co_await receive(limits::body_piece_size_bytes, false);
+    if (!received) co_return received.error();
+  }
+  raw_taken_bytes_ = incoming_.raw().size();
+  co_return incoming_.raw();
+}
+
+Task<Result<std::string_view>> Connection::peek_raw() {
+  const auto received = co_await receive(0, true);
+  if (!received) co_return received.error();
+  if (*received == 0) co_return failure({});
+  co_return incoming_.raw();
 }
 
 Result<std::size_t> Connection::write_now(std::span<const asio::const_buffer> buffers) {
   if (timed_out_ || closed_) return failure({});
-  boost::system::error_code code;
-  const std::size_t written = socket_.write_some(buffers, code);
-  if (code && code != asio::error::would_block && code != asio::error::try_again) {
-    return failure(code);
+  const auto attempt = transport_.write_now(buffers);
+  if (attempt.error) return failure(attempt.error);
+  if (pace_) pace_->moved(attempt.bytes);
+  return attempt.bytes;
+}
+
+// Of a client it is its pace that counts, whatever the deadline, and of that what it takes, which
+// is not what the kernel takes from us: a socket is called writable again when a third of its
+// buffer is empty, which may be minutes of a slow and honest client.
+Task<Result<void>> Connection::wait_writable() {
+  while (true) {
+    if (timed_out_ || closed_) co_return failure({});
+    const std::size_t before = pace_ ? unacknowledged_bytes(transport_.socket()) : 0;
+    boost::system::error_code code;
+    {
+      const PacedWait wait(core_, *this, pace_, write_patience);
+      std::tie(code) = co_await transport_.socket().async_wait(transport_.write_wait(), use_task);
+    }
+    if (!code) co_return Result<void>();
+    if (!pace_ || !timed_out_ || closed_) co_return failure(code);
+    const std::size_t after = unacknowledged_bytes(transport_.socket());
+    if (after < before) pace_->moved(before - after);
+    if (pace_->left().count() <= 0) co_return failure(code);
+    set_deadline(limits::client_io_timeout);
   }
-  return written;
 }
 
 Task<Result<void>> Connection::write_rest(std::span<const asio::const_buffer> buffers,
@@ -262,10 +332,8 @@ Task<Result<void>> Connection::write_rest(std::span<const asio::const_buffer> bu
     if (first == rest.size()) co_return Result<void>();
     rest[first] += written;
     // Not async_write: between two of its steps a deadline's cancel would go unnoticed.
-    if (timed_out_ || closed_) co_return failure({});
-    if (stall_timeout) set_deadline(*stall_timeout);
-    const auto [code] = co_await socket_.async_wait(Socket::wait_write, use_task);
-    if (code) co_return failure(code);
+    if (stall_timeout && !timed_out_) set_deadline(*stall_timeout);
+    if (const auto waited = co_await wait_writable(); !waited) co_return waited.error();
     const auto sent = write_now(std::span(rest).subspan(first));
     if (!sent) co_return sent.error();
     written = *sent;
@@ -289,22 +357,18 @@ Task<Result<void>> Connection::write(std::span<const asio::const_buffer> buffers
 }
 
 bool Connection::anything_arrived() noexcept {
-  char byte = 0;
-  const ssize_t peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return !(peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK));
+  return !incoming_.empty() || transport_.anything_arrived();
 }
 
-bool Connection::is_stale() noexcept {
-  return closed_ || timed_out_ || !buffer_.empty() || anything_arrived();
-}
+bool Connection::is_stale() noexcept { return closed_ || timed_out_ || anything_arrived(); }
 
 Task<void> Connection::linger(std::size_t most_bytes) {
   if (ends_with_reset_) co_return;
   shutdown_send();
   std::size_t dropped = 0;
   while (dropped < most_bytes) {
-    buffer_.consume(buffer_.readable().size());
-    const auto received = co_await fill(read_size_bytes_);
+    incoming_.consume_raw(incoming_.raw().size());
+    const auto received = co_await receive(0, true);
     if (!received || *received == 0) co_return;
     dropped += *received;
   }

@@ -7,13 +7,16 @@
 
 #include "base/address.h"
 #include "base/error.h"
-#include "http/buffer.h"
-#include "http/chunked.h"
 #include "http/core.h"
 #include "http/head.h"
+#include "http/incoming.h"
+#include "http/pace.h"
 #include "http/task.h"
+#include "http/transport.h"
 
 namespace ringside::http {
+
+[[nodiscard]] IpAddress address_of(const tcp::endpoint& endpoint) noexcept;
 
 // One TCP connection that speaks HTTP/1.1, in either role. Reads heads and bodies, writes bytes; it
 // knows framing and deadlines and nothing of what the messages mean. Lives on one core's thread.
@@ -22,18 +25,26 @@ namespace ringside::http {
 // read on it.
 class Connection final : public Closable, private Deadline {
  public:
-  // `other_side` is the source of the errors that the other side causes. `read_size_bytes` is asked
-  // for at once: small for clients, whose requests are, larger for upstreams.
-  Connection(Core& core, Socket socket, ErrorSource other_side, std::size_t read_size_bytes);
+  // `other_side` is the source of the errors that the other side causes. Clients are held to a
+  // least rate (limits::client_rate_least_bytes_s).
+  Connection(Core& core, Transport transport, ErrorSource other_side);
   ~Connection() override;
 
   [[nodiscard]] Core& core() noexcept { return core_; }
   [[nodiscard]] const IpAddress& remote() const noexcept { return remote_; }
+  // Who is at the other end according to a proxy that was believed (PROXY protocol).
+  void set_remote(const IpAddress& address) noexcept { remote_ = address; }
 
   // Breaks off reads and writes from `at` on with ErrorKind::timeout. Stays until set anew.
   void set_deadline(SteadyPoint at) noexcept;
   void set_deadline(Milliseconds from_now) noexcept { set_deadline(core_.steady_now() + from_now); }
   void clear_deadline() noexcept;
+
+  // From here on under TLS; the handshake comes first.
+  void begin_tls(std::shared_ptr<const TlsContext> context, const std::string& host) {
+    transport_.begin_tls(std::move(context), host);
+  }
+  Task<Result<void>> shake_hands();
 
   // Waits for the first byte of a message. False: the other side closed instead, or the connection
   // was closed by close_if_idle().
@@ -51,7 +62,15 @@ class Connection final : public Closable, private Deadline {
   Task<Result<std::string_view>> read_body();
   // A piece that has arrived already; nullopt where more must be read.
   std::optional<Result<std::string_view>> take_body();
-  [[nodiscard]] bool body_done() const noexcept { return body_ == Body::done; }
+  [[nodiscard]] bool body_done() const noexcept { return incoming_.body_done(); }
+
+  // From here on there are no messages: bytes as they come, held to no rate.
+  void begin_tunnel() noexcept { pace_.reset(); }
+  // Bytes outside HTTP's messages, as they come; empty: the end. Consumed by the next read.
+  Task<Result<std::string_view>> read_raw();
+  // Bytes that are left where they are until consume_raw(); at least one more than the last time.
+  Task<Result<std::string_view>> peek_raw();
+  void consume_raw(std::size_t bytes) noexcept { incoming_.consume_raw(bytes); }
 
   // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
   Task<Result<void>> write(std::span<const asio::const_buffer> buffers, Milliseconds stall_timeout);
@@ -63,10 +82,19 @@ class Connection final : public Closable, private Deadline {
   Task<Result<void>> write_rest(std::span<const asio::const_buffer> buffers, std::size_t written,
                                 std::optional<Milliseconds> stall_timeout = {});
 
+  // Until the socket takes more, or the deadline.
+  Task<Result<void>> wait_writable();
+
   // True where the other side has closed or sent something out of turn; for pooled connections.
   [[nodiscard]] bool is_stale() noexcept;
+  // The other side has closed or sent something that was not read yet.
+  [[nodiscard]] bool anything_arrived() noexcept;
   // Breaks off all waiting, now and later. On the core's thread.
   void close() noexcept override;
+  // The same as if the deadline had come: whoever waits for the other side is told `timeout`.
+  void give_up() noexcept;
+  // Breaks off what is waited for at this moment; what follows goes on as if nothing had been.
+  void interrupt() noexcept;
   // close() where it waits for a next message; an answer in hand is finished first.
   void close_if_idle() noexcept;
   // The end will be a reset, so that the other side can't take a cut message for a whole one.
@@ -74,8 +102,6 @@ class Connection final : public Closable, private Deadline {
   // Our half ends, unless the end is to be a reset; the other side may still be read, so that what
   // we wrote is not lost to a reset (RFC 9112 §9.6).
   void shutdown_send() noexcept;
-  // Drops what was received and lets go of memory. For connections that wait for long.
-  void release_buffer_if_empty() noexcept;
   // Reads and drops what still arrives, bounded in bytes and by the deadline.
   Task<void> linger(std::size_t most_bytes);
 
@@ -84,26 +110,23 @@ class Connection final : public Closable, private Deadline {
   void mark() noexcept { received_since_mark_ = false; }
 
  private:
-  enum class Body { none, length, chunked, until_close, done };
+  friend class ArrivalWatch;
 
   void expire() noexcept override;
-  // Bytes or the end lie in the socket.
-  [[nodiscard]] bool anything_arrived() noexcept;
-  Task<Result<std::size_t>> fill(std::size_t bytes);
-  void begin_body(const Framing& framing) noexcept;
+  // Receives what has arrived, at least a byte; 0: the orderly end. nullopt: nothing yet.
+  std::optional<Result<std::size_t>> receive_now(std::size_t bytes);
+  // The same, waiting for it; `likely`: it may be there already.
+  Task<Result<std::size_t>> receive(std::size_t bytes, bool likely);
+  [[nodiscard]] std::size_t head_read_size_bytes() const noexcept;
   [[nodiscard]] Error failure(const boost::system::error_code& code) const;
-  [[nodiscard]] Result<std::optional<std::size_t>> find_head(const HeadLimits& limits);
 
   Core& core_;
-  Socket socket_;
+  Transport transport_;
   IpAddress remote_;
-  Buffer buffer_;
-  ChunkDecoder chunks_;
-  std::uint64_t body_left_bytes_ = 0;
-  std::size_t head_searched_bytes_ = 0;
-  const std::size_t read_size_bytes_;
+  Incoming incoming_;
+  std::optional<Pace> pace_;  // of clients
   const ErrorSource other_side_;
-  Body body_ = Body::done;
+  std::size_t raw_taken_bytes_ = 0;
   bool waiting_for_message_ = false;
   bool timed_out_ = false;
   bool closed_ = false;

@@ -2,22 +2,23 @@
 
 #include <pthread.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <latch>
 
 #include "base/limits.h"
+#include "http/spawn.h"
 
 namespace ringside::http {
 
 // UNSAFE_IO: only the core's own thread touches its sockets, other threads only post.
-Core::Core(std::size_t index, const Clock& clock)
+Core::Core(std::size_t index, std::size_t count, const Clock& clock)
     : index_(index),
       clock_(clock),
       deadlines_(clock.steady_now()),
       context_(static_cast<int>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
-      tick_timer_(context_.get_executor()) {}
+      tick_timer_(context_.get_executor()),
+      buffered_most_bytes_(limits::buffered_bytes / count),
+      scratch_(limits::client_read_size_bytes) {}
 
 Task<void> Core::tick() {
   while (!stopped_) {
@@ -28,7 +29,7 @@ Task<void> Core::tick() {
 }
 
 void Core::run() {
-  asio::co_spawn(context_, tick(), asio::detached);
+  spawn(context_, tick());
   context_.run();
 }
 
@@ -43,7 +44,7 @@ void Core::stop() noexcept {
 CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock)
     : name_(std::move(name)) {
   for (std::size_t index = 0; index < count; ++index) {
-    cores_.push_back(std::make_unique<Core>(index, clock));
+    cores_.push_back(std::make_unique<Core>(index, count, clock));
   }
 }
 
@@ -51,9 +52,12 @@ CoreGroup::~CoreGroup() { stop(); }
 
 void CoreGroup::start() {
   for (const auto& core : cores_) {
-    threads_.emplace_back([core = core.get()] { core->run(); });
-    // Linux allows 15 bytes; a longer name is cut rather than lost.
-    pthread_setname_np(threads_.back().native_handle(), name_.substr(0, 15).c_str());
+    threads_.emplace_back([this, core = core.get()] {
+      // Linux allows 15 bytes; a longer name is cut rather than lost. First of all: a crash tells
+      // it.
+      pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+      core->run();
+    });
   }
 }
 

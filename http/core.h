@@ -3,6 +3,7 @@
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +27,8 @@ class Closable : public boost::intrusive::list_base_hook<
 // and dies on one core.
 class Core {
  public:
-  Core(std::size_t index, const Clock& clock);
+  // `count`: how many cores there are, who share limits::buffered_bytes.
+  Core(std::size_t index, std::size_t count, const Clock& clock);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -37,6 +39,14 @@ class Core {
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] SteadyPoint steady_now() const noexcept { return clock_.steady_now(); }
   [[nodiscard]] TimePoint now() const noexcept { return clock_.now(); }
+
+  // Memory in this core's connections' buffers; counted by them.
+  [[nodiscard]] std::size_t& buffered_bytes() noexcept { return buffered_bytes_; }
+  [[nodiscard]] bool buffers_are_full() const noexcept {
+    return buffered_bytes_ > buffered_most_bytes_;
+  }
+  // Where bytes of unknown number are received before they are copied to where they belong.
+  [[nodiscard]] std::span<char> scratch() noexcept { return scratch_; }
 
   void add(Closable& closable) noexcept { closables_.push_back(closable); }
 
@@ -60,6 +70,9 @@ class Core {
   boost::intrusive::list<Closable, boost::intrusive::constant_time_size<false>> closables_;
   asio::io_context context_;
   Timer tick_timer_;
+  std::size_t buffered_bytes_ = 0;
+  const std::size_t buffered_most_bytes_;
+  std::vector<char> scratch_;
   bool draining_ = false;
   bool stopped_ = false;
 };
@@ -73,6 +86,8 @@ class CoreGroup {
 
   [[nodiscard]] std::size_t size() const noexcept { return cores_.size(); }
   [[nodiscard]] Core& operator[](std::size_t index) noexcept { return *cores_[index]; }
+  // Between start() and stop(): else what is spawned never runs.
+  [[nodiscard]] bool running() const noexcept { return !threads_.empty(); }
 
   void start();
   // Runs `work` on every core's thread and waits until all have; used to publish snapshots whole.

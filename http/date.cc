@@ -146,8 +146,11 @@ std::optional<TimePoint> time_of(const Parts& parts) noexcept {
                                          std::chrono::month(static_cast<unsigned>(parts.month)),
                                          std::chrono::day(static_cast<unsigned>(parts.day))};
   if (!date.ok() || parts.hour > 23 || parts.minute > 59 || parts.second > 60) return std::nullopt;
-  return TimePoint(sys_days(date)) + std::chrono::hours(parts.hour) +
-         std::chrono::minutes(parts.minute) + Seconds(parts.second);
+  const TimePoint time = TimePoint(sys_days(date)) + std::chrono::hours(parts.hour) +
+                         std::chrono::minutes(parts.minute) + Seconds(parts.second);
+  // After the leap second of the last year that four digits can say.
+  constexpr sys_days year_10000{std::chrono::year(10000) / 1 / 1};
+  return time < year_10000 ? std::optional(time) : std::nullopt;
 }
 
 // The year of this century, unless that were more than 50 years ahead (RFC 9110 §5.6.7) or, near

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "http/cache_status.h"
+#include "http/date.h"
 
 namespace ringside::http {
 namespace {
@@ -82,10 +83,11 @@ ErrorAnswer answer_for(const Error& error) noexcept {
 std::string error_response(const Error& error, const ErrorResponse& how) {
   const ErrorAnswer told = answer_for(error);
   const std::string body = fmt::format("{} {}: {}\n", told.status, told.reason, error.message);
+  const auto date = format_date(how.now);
   std::string out = fmt::format(
       "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
-      "Cache-Control: no-store\r\n",
-      told.status, told.reason, body.size());
+      "Cache-Control: no-store\r\nDate: {}\r\n",
+      told.status, told.reason, body.size(), std::string_view(date.data(), date.size()));
   if (!how.cache_status.empty()) {
     fmt::format_to(std::back_inserter(out), "Cache-Status: {}\r\n", how.cache_status);
   }
@@ -95,6 +97,7 @@ std::string error_response(const Error& error, const ErrorResponse& how) {
     out += "\r\n";
   }
   if (told.status == 503) out += "Retry-After: 1\r\n";
+  if (told.status == 405) out.append("Allow: ").append(allowed_methods).append("\r\n");
   out += how.more_lines;
   if (how.close) out += "Connection: close\r\n";
   out += "\r\n";

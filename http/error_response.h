@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace ringside::http {
@@ -21,10 +22,14 @@ struct ErrorResponse {
   std::string_view proxy;         // who we are: "ringside" or the replica's name
   std::string_view cache_status;  // empty: none
   std::string_view more_lines;    // further field lines, each with its CRLF
+  TimePoint now{};                // Date
   bool close = true;
   bool head_only = false;  // the answer to a HEAD request: no body
 };
 [[nodiscard]] std::string error_response(const Error& error, const ErrorResponse& how);
+
+// What we let through, as Allow has it (RFC 9110 §10.2.1); what an origin allows is its own affair.
+inline constexpr std::string_view allowed_methods = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH";
 
 // The reason phrase of a status code; empty where we know none.
 [[nodiscard]] std::string_view reason_of(int status) noexcept;

@@ -3,13 +3,13 @@
 #include <memory>
 #include <string_view>
 
-#include "base/address.h"
 #include "base/error.h"
 #include "http/connection.h"
 #include "http/head.h"
 #include "http/pool.h"
 #include "http/relay.h"
 #include "http/task.h"
+#include "http/upstream_address.h"
 
 namespace ringside::http {
 
@@ -25,7 +25,9 @@ struct OutgoingRequest {
   std::string_view head;       // complete, with its empty line
   Connection* body = nullptr;  // where a body is read from; null: no body
   Coding body_coding = Coding::as_is;
-  bool tell_to_continue = false;  // the client waits for `100 Continue` before it sends the body
+  bool expects_continue = false;     // the client, and so the head, asks for `100 Continue` first
+  Connection* interim_to = nullptr;  // who is told of 1xx responses; null: nobody (HTTP/1.0)
+  bool upgrades = false;             // the head asks for another protocol: 101 is an answer
 };
 
 // One request to one upstream and the head of its answer. The body is then read from connection().
@@ -34,28 +36,48 @@ class Exchange {
  public:
   Exchange(Core& core, Pool& pool) noexcept : core_(core), pool_(pool) {}
 
-  // Sends and reads the head of the final answer (1xx are read over). On a pooled connection that
-  // turns out closed before a byte of the answer, a request without body is repeated once on a new
-  // one. The Error says with Retry::yes that asking another upstream is allowed: the request is
-  // idempotent or was never sent, has lost no body, and no byte of an answer came.
-  Task<Result<void>> ask(const Endpoint& address, const OutgoingRequest& request,
+  // Sends and reads the head of the final answer; interim ones are passed on. On a pooled
+  // connection that turns out closed before a byte of the answer, a request without body is
+  // repeated once on a new one. The Error says with Retry::yes that asking another upstream is
+  // allowed: the request is idempotent or was never sent, has lost no body, and no byte of an
+  // answer came.
+  Task<Result<void>> ask(const UpstreamAddress& address, const OutgoingRequest& request,
                          const ExchangeLimits& limits);
+
+  // Breaks off ask(): it fails as if the upstream had let its time run out. On the core's thread.
+  void give_up() noexcept;
 
   [[nodiscard]] const ResponseHead& head() const noexcept { return head_; }
   [[nodiscard]] Connection& connection() noexcept { return *lease_.connection; }
-  // Gives the connection back for the next request where that is possible.
+  // Keeps something until the exchange has ended: a share of what the upstream is spared.
+  void hold(std::shared_ptr<void> held) noexcept { held_ = std::move(held); }
+  // Gives the connection back for the next request where that is possible, and lets go of what is
+  // held.
   void finish();
 
  private:
+  enum class Head { interim, final };
+
   Task<Result<void>> send_and_read(const OutgoingRequest& request, const ExchangeLimits& limits);
-  Task<Result<void>> send_body(const OutgoingRequest& request);
+  Task<Result<Head>> read_head(const OutgoingRequest& request);
+  Task<Result<void>> pass_interim_on(const OutgoingRequest& request);
+  Task<Result<void>> tell_to_continue(const OutgoingRequest& request);
+  Task<Result<Head>> wait_for_continue(const OutgoingRequest& request,
+                                       const ExchangeLimits& limits);
+  Task<Result<Head>> send_body(const OutgoingRequest& request, const ExchangeLimits& limits);
+  [[nodiscard]] Error failure(Error error, const OutgoingRequest& request) const;
 
   Core& core_;
   Pool& pool_;
+  std::shared_ptr<void> held_;
   Pool::Lease lease_;
-  Endpoint address_;
+  UpstreamAddress address_;
   ResponseHead head_;
+  unsigned interim_heads_ = 0;
   bool body_touched_ = false;
+  bool body_sent_ = true;
+  bool told_to_continue_ = false;
+  bool given_up_ = false;
 };
 
 }  // namespace ringside::http

@@ -60,15 +60,15 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-std::size_t end_of_member(std::string_view list, std::size_t start) noexcept {
-  bool quoted = false;
+std::size_t end_of_member(std::string_view list, std::size_t start, Quoted quoted) noexcept {
+  bool inside = false;
   for (std::size_t i = start; i < list.size(); ++i) {
     const char c = list[i];
     if (c == '"') {
-      quoted = !quoted;
-    } else if (c == '\\' && quoted) {
+      inside = !inside;
+    } else if (c == '\\' && inside && quoted == Quoted::strings) {
       ++i;
-    } else if (c == ',' && !quoted) {
+    } else if (c == ',' && !inside) {
       return i;
     }
   }

@@ -14,9 +14,14 @@ namespace ringside::http {
 // Without spaces and tabs at either end (OWS, RFC 9110 §5.6.3).
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
+// What stands between quotes in a list: quoted strings (RFC 9110 §5.6.4), in which a backslash
+// escapes, or entity tags (§8.8.3), in which it is a character like others.
+enum class Quoted { strings, entity_tags };
+
 // Where the member of a comma-separated list that begins at `start` ends: the index of its comma,
-// or the list's size. Commas in quoted strings (RFC 9110 §5.6.4) end nothing.
-[[nodiscard]] std::size_t end_of_member(std::string_view list, std::size_t start) noexcept;
+// or the list's size. Commas between quotes end nothing.
+[[nodiscard]] std::size_t end_of_member(std::string_view list, std::size_t start,
+                                        Quoted quoted = Quoted::strings) noexcept;
 
 // One field line. Views into bytes that somebody else keeps (a connection's buffer, a stored head).
 struct Field {
@@ -63,9 +68,9 @@ class Fields {
 // strings kept whole, white space trimmed. A visit that returns bool ends the walk with false. A
 // quoted string without an end reaches to the end of the list.
 template <class Visit>
-void for_each_member(std::string_view list, Visit&& visit) {
+void for_each_member(std::string_view list, Visit&& visit, Quoted quoted = Quoted::strings) {
   for (std::size_t start = 0; start < list.size();) {
-    const std::size_t end = end_of_member(list, start);
+    const std::size_t end = end_of_member(list, start, quoted);
     const std::string_view member = trimmed(list.substr(start, end - start));
     start = end + 1;
     if (member.empty()) continue;

@@ -17,12 +17,17 @@ struct Framing {
   std::uint64_t length_bytes = 0;  // for Kind::length
 };
 
+// What an HTTP/1.0 request is for that does not say it (RFC 9112 §3.3 leaves it to us): the same
+// for every sidecar, so that all of them find what is stored.
+inline constexpr std::string_view default_host = "localhost";
+
 // All views point into the bytes that were parsed.
 struct RequestHead {
   std::string_view method;
   std::string_view target;
   // The authority of an absolute-form target, else the Host field (RFC 9112 §3.2.2); valid as
-  // split_host has it. Empty in HTTP/1.0 without either. Fields keep the Host line as received.
+  // split_host has it; default_host in HTTP/1.0 without either. Fields keep the Host line as
+  // received.
   std::string_view host;
   int minor_version = 1;  // HTTP/1.x
   Fields fields;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "http/date.h"
+
 namespace ringside::http {
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
@@ -29,6 +31,25 @@ void append_framing(std::string& out, const Framing& framing) {
   } else if (framing.kind == Framing::Kind::chunked) {
     append_field(out, "Transfer-Encoding", "chunked");
   }
+}
+
+void append_date_if_absent(std::string& out, const Fields& fields, TimePoint now) {
+  if (fields.has("date")) return;
+  const auto date = format_date(now);
+  append_field(out, "Date", {date.data(), date.size()});
+}
+
+void append_expectation(std::string& out, const RequestHead& request) {
+  const bool body_follows = request.framing.kind != Framing::Kind::none;
+  if (request.expects_continue && body_follows) append_field(out, "Expect", "100-continue");
+}
+
+void append_upgrade(std::string& out) {
+  out.append("Connection: Upgrade\r\nUpgrade: websocket\r\n");
+}
+
+void append_max_forwards(std::string& out, const Hop& hop) {
+  if (hop.max_forwards) append_field(out, "Max-Forwards", fmt::to_string(*hop.max_forwards));
 }
 
 void append_via(std::string& out, const RequestHead& request, std::string_view own_name) {

@@ -3,25 +3,9 @@
 #include <array>
 #include <charconv>
 
+#include "http/gather.h"
+
 namespace ringside::http {
-namespace {
-
-asio::const_buffer view(std::string_view bytes) noexcept { return {bytes.data(), bytes.size()}; }
-
-// At most: head, chunk line, data, its end, last chunk.
-struct Gather {
-  std::array<asio::const_buffer, 5> buffers;
-  std::size_t count = 0;
-  void add(std::string_view bytes) noexcept {
-    if (!bytes.empty()) buffers[count++] = view(bytes);
-  }
-  [[nodiscard]] std::span<const asio::const_buffer> all() const noexcept {
-    return {buffers.data(), count};
-  }
-};
-
-}  // namespace
-
 std::string_view chunk_line(std::size_t size_bytes, std::span<char, 20> space) noexcept {
   const auto end = std::to_chars(space.data(), space.data() + 16, size_bytes, 16).ptr;
   end[0] = '\r';
@@ -46,10 +30,6 @@ Task<Result<std::uint64_t>> relay(Connection& from, Connection& to, std::string_
       if (!*piece) co_return piece->error();
       const std::string_view data = **piece;
       relayed_bytes += data.size();
-      if (relayed_bytes > limits.size_bytes) {
-        co_return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
-                        "the body is larger than is allowed"};
-      }
       const bool chunk = coding == Coding::chunked && !data.empty();
       if (chunk) out.add(chunk_line(data.size(), line_space));
       out.add(data);
@@ -58,14 +38,14 @@ Task<Result<std::uint64_t>> relay(Connection& from, Connection& to, std::string_
       if (done && coding == Coding::chunked) out.add(last_chunk);
     }
     head = {};
-    const std::size_t size_bytes = asio::buffer_size(out.all());
-    if (size_bytes != 0) {
+    if (!out.empty()) {
       // Before the first attempt: what `to` waited for earlier may have run out of time meanwhile.
       to.set_deadline(limits.write_timeout);
-      const auto written = to.write_now(out.all());
+      const auto written = to.write_now(out.left());
       if (!written) co_return written.error();
-      if (*written < size_bytes) {
-        const auto rest = co_await to.write_rest(out.all(), *written);
+      out.consume(*written);
+      if (!out.empty()) {
+        const auto rest = co_await to.write_rest(out.left(), 0);
         if (!rest) co_return rest.error();
       }
     }

@@ -13,9 +13,8 @@ namespace ringside::http {
 enum class Coding { as_is, chunked };
 
 struct RelayLimits {
-  Milliseconds read_timeout;              // one piece from the one side
-  Milliseconds write_timeout;             // one piece to the other
-  std::uint64_t size_bytes = UINT64_MAX;  // beyond: body_too_large, from the reading side
+  Milliseconds read_timeout;   // one piece from the one side
+  Milliseconds write_timeout;  // one piece to the other
 };
 
 // Writes `head`, then the body of `from`'s current message as it arrives, one piece at a time: what

@@ -44,7 +44,11 @@ bool read_request_line(HeadReader& reader, const HeadLimits& limits, RequestHead
 // absolute-form target overrides it (§3.2.2), too.
 bool check_host(HeadReader& reader, RequestHead& head) {
   const HeadReader::Facts& facts = reader.facts();
-  if (facts.host_lines == 0) return head.minor_version == 0 || reader.refuse("no Host");
+  if (facts.host_lines == 0) {
+    if (head.minor_version != 0) return reader.refuse("no Host");
+    if (head.host.empty()) head.host = default_host;
+    return true;
+  }
   if (facts.host_lines > 1) return reader.refuse("several Host lines");
   if (!split_host(facts.host)) return reader.refuse("invalid Host");
   if (head.host.empty()) head.host = facts.host;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <list>
+#include <map>
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/spawn.h"
 
 namespace ringside::http {
 namespace {
@@ -31,10 +31,15 @@ Error cannot_listen(const Endpoint& address, const boost::system::error_code& co
 
 // One core's share of a server: its listener and the connections it accepted.
 struct Server::Door final : public Closable {
-  Door(Core& the_core, const Session& the_session)
-      : core(the_core), session(the_session), acceptor(the_core.executor()) {}
+  Door(Core& the_core, const Session& the_session, const AddressLimit& the_limit)
+      : core(the_core),
+        session(the_session),
+        address_limit(the_limit),
+        acceptor(the_core.executor()) {}
 
   Task<void> accept_all();
+  void admit(Socket socket);
+  void turn_away(Socket socket);
   Task<void> serve(Socket socket);
   void accept_what_waits();
   void close() noexcept override {
@@ -44,18 +49,52 @@ struct Server::Door final : public Closable {
 
   Core& core;
   const Session& session;
+  const AddressLimit& address_limit;
   Acceptor acceptor;
+  std::map<IpAddress, std::size_t> open_from;  // of the addresses that have a limit
   std::list<Connection*> connections;
   std::atomic<std::size_t> open{0};
 };
 
 Task<void> Server::Door::serve(Socket socket) {
-  Connection connection(core, std::move(socket), ErrorSource::client,
-                        limits::connection_buffer_start_bytes);
+  Connection connection(core, Transport(std::move(socket)), ErrorSource::client);
   const auto place = connections.insert(connections.end(), &connection);
+  // Of the socket's address, whoever a PROXY header says is behind it.
+  const IpAddress from = connection.remote();
+  const bool counted = address_limit && address_limit(core, from).has_value();
+  if (counted) ++open_from[from];
   co_await session(connection);
+  const auto row = open_from.find(from);
+  if (counted && --row->second == 0) open_from.erase(row);
   connections.erase(place);
   open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// An answer at once, before anything is read: there is no room to wait for a request.
+void Server::Door::turn_away(Socket socket) {
+  boost::system::error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(busy_answer), ignored);
+  socket.shutdown(tcp::socket::shutdown_send, ignored);
+  // What lies unread when a socket is closed turns the close into a reset.
+  socket.read_some(asio::buffer(core.scratch().data(), core.scratch().size()), ignored);
+}
+
+void Server::Door::admit(Socket socket) {
+  bool full = open.load(std::memory_order_relaxed) >= limits::connections_per_core;
+  if (!full && address_limit) {
+    boost::system::error_code ignored;
+    const IpAddress from = address_of(socket.remote_endpoint(ignored));
+    const auto row = open_from.find(from);
+    const auto most = row == open_from.end() ? std::nullopt : address_limit(core, from);
+    full = most && row->second >= *most;
+  }
+  if (full) {
+    turn_away(std::move(socket));
+    return;
+  }
+  open.fetch_add(1, std::memory_order_relaxed);
+  spawn(core.context(), serve(std::move(socket)));
 }
 
 // After a failed accept (EMFILE and its like) waiting is all that helps: the connection stays in
@@ -74,14 +113,7 @@ Task<void> Server::Door::accept_all() {
       continue;
     }
     backoff = limits::accept_backoff_start;
-    if (open.load(std::memory_order_relaxed) >= limits::connections_per_core) {
-      boost::system::error_code ignored;
-      socket.non_blocking(true, ignored);
-      socket.write_some(asio::buffer(busy_answer), ignored);
-      continue;
-    }
-    open.fetch_add(1, std::memory_order_relaxed);
-    asio::co_spawn(core.context(), serve(std::move(socket)), asio::detached);
+    admit(std::move(socket));
   }
 }
 
@@ -91,12 +123,12 @@ void Server::Door::accept_what_waits() {
   while (acceptor.is_open()) {
     Socket socket = acceptor.accept(core.context(), code);
     if (code) return;
-    open.fetch_add(1, std::memory_order_relaxed);
-    asio::co_spawn(core.context(), serve(std::move(socket)), asio::detached);
+    admit(std::move(socket));
   }
 }
 
-Server::Server(CoreGroup& cores, Session session) : cores_(cores), session_(std::move(session)) {}
+Server::Server(CoreGroup& cores, Session session, AddressLimit address_limit)
+    : cores_(cores), session_(std::move(session)), address_limit_(std::move(address_limit)) {}
 
 Server::~Server() = default;
 
@@ -111,7 +143,7 @@ Result<void> Server::listen(const Endpoint& address) {
   tcp::endpoint endpoint(ip, address.port);
   using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
   for (std::size_t index = 0; index < cores_.size(); ++index) {
-    auto door = std::make_unique<Door>(cores_[index], session_);
+    auto door = std::make_unique<Door>(cores_[index], session_, address_limit_);
     door->acceptor.open(endpoint.protocol(), code);
     if (!code) door->acceptor.set_option(Acceptor::reuse_address(true), code);
     // The first listener binds without SO_REUSEPORT for the check that nobody else has the port,
@@ -121,10 +153,12 @@ Result<void> Server::listen(const Endpoint& address) {
     if (!code && index == 0) door->acceptor.set_option(reuse_port(true), code);
     if (!code) door->acceptor.listen(asio::socket_base::max_listen_connections, code);
     if (!code) door->acceptor.non_blocking(true, code);
+    // Else Asio would take a connection that was given up as a sign that none is left, and wait.
+    if (!code) door->acceptor.set_option(asio::socket_base::enable_connection_aborted(true), code);
     if (code) return cannot_listen(address, code);
     endpoint.port(door->acceptor.local_endpoint(code).port());
     cores_[index].add(*door);
-    asio::co_spawn(cores_[index].context(), door->accept_all(), asio::detached);
+    spawn(cores_[index].context(), door->accept_all());
     doors_.push_back(std::move(door));
   }
   address_ = Endpoint{address.host, endpoint.port()};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/address.h"
@@ -18,9 +19,12 @@ class Server {
  public:
   // Serves one connection until it ends. Runs on the connection's core.
   using Session = std::function<Task<void>(Connection&)>;
+  // How many connections of a core one address may have open; nullopt: as many as it likes, as a
+  // proxy may, behind which there are many clients. Called on the core's thread.
+  using AddressLimit = std::function<std::optional<std::size_t>(Core&, const IpAddress&)>;
 
   // The group must outlive the server's last session: stop the group first, then destroy.
-  Server(CoreGroup& cores, Session session);
+  Server(CoreGroup& cores, Session session, AddressLimit address_limit = nullptr);
   ~Server();
 
   // Opens the listeners. Port 0 takes a free one, the same for all cores. Before CoreGroup::start.
@@ -37,6 +41,7 @@ class Server {
   struct Door;  // one core's share
   CoreGroup& cores_;
   Session session_;
+  AddressLimit address_limit_;
   std::vector<std::unique_ptr<Door>> doors_;
   Endpoint address_;
 };

@@ -1,6 +1,7 @@
 #include "http/turn.h"
 
 #include "base/limits.h"
+#include "http/proxy_header.h"
 
 namespace ringside::http {
 
@@ -11,14 +12,37 @@ Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
   if (!begun || !*begun) co_return false;
   client.set_deadline(limits::client_head_timeout);
   const auto read = co_await client.read_request(head_limits, head);
-  if (read && head.framing.kind == Framing::Kind::length &&
-      head.framing.length_bytes > limits::request_body_size_bytes) {
-    co_return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
-                    "the body is larger than is allowed"};
-  }
   if (read) co_return true;
   if (read.error().kind == ErrorKind::disconnected) co_return false;
   co_return read.error();
+}
+
+Result<void> admit(Core& core, const RequestHead& head) {
+  if (head.framing.kind == Framing::Kind::length &&
+      head.framing.length_bytes > limits::request_body_size_bytes) {
+    return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
+                 "the body is larger than is allowed"};
+  }
+  // Who is served already is served to the end; what is new is not begun.
+  if (core.buffers_are_full()) {
+    return Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
+                 "the connections' buffers are full"};
+  }
+  return {};
+}
+
+Task<Result<void>> read_proxy_header(Connection& client) {
+  client.set_deadline(limits::client_head_timeout);
+  while (true) {
+    const auto bytes = co_await client.peek_raw();
+    if (!bytes) co_return bytes.error();
+    const auto header = parse_proxy_header(*bytes);
+    if (!header) co_return header.error();
+    if (!header->has_value()) continue;
+    client.consume_raw((*header)->size_bytes);
+    if (const auto& source = (*header)->source) client.set_remote(source->address);
+    co_return Result<void>();
+  }
 }
 
 Task<void> end_connection(Connection& client) {

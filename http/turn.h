@@ -10,9 +10,16 @@ namespace ringside::http {
 
 // What every server does around a request, whatever it means.
 
+// Whether a request is let in: its body is not known to be too large, and there is memory for it.
+[[nodiscard]] Result<void> admit(Core& core, const RequestHead& head);
+
 // Waits for the next request and reads its head, each within its limit. False: the connection has
 // ended in order. An Error: the client is to be told, and the connection to end.
 Task<Result<bool>> next_request(Connection& client, RequestHead& head);
+
+// What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
+// then who it says. After an Error the connection is to be closed without a word.
+Task<Result<void>> read_proxy_header(Connection& client);
 
 // After the last answer: reads and drops for a moment what a refused client still sends, so that a
 // reset does not take the answer from it (RFC 9112 §9.6).

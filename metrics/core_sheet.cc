@@ -28,14 +28,18 @@ void add(std::array<std::uint64_t, n>& sums, const std::array<Counter, n>& count
 
 }  // namespace
 
-void CoreSheet::count_request(ShardIndex shard, std::string_view country, Outcome outcome,
-                              std::chrono::microseconds duration,
-                              std::uint64_t body_bytes) noexcept {
+CoreSheet::ShardBlock& CoreSheet::block_of(ShardIndex shard) noexcept {
   RINGSIDE_CHECK(shard <= shard_names);
   ShardBlock* block = blocks_[shard / shards_per_block].load(std::memory_order_acquire);
   RINGSIDE_CHECK(block != nullptr);  // else this index was not given by this sheet
+  return *block;
+}
+
+void CoreSheet::count_request(ShardIndex shard, std::string_view country, Outcome outcome,
+                              std::chrono::microseconds duration,
+                              std::uint64_t body_bytes) noexcept {
   const auto result = static_cast<std::size_t>(outcome);
-  block->shards[shard % shards_per_block][result].add(1);
+  block_of(shard).shards[shard % shards_per_block][result].add(1);
   countries_[country_index(country)][result].add(1);
   const auto duration_us = static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration.count()));
   durations_[result].buckets[duration_bucket(duration_us)].add(1);
@@ -47,10 +51,35 @@ void CoreSheet::count_origin_request(OriginAnswer answer) noexcept {
   origin_requests_[static_cast<std::size_t>(answer)].add(1);
 }
 
+void CoreSheet::count_origin_requests(unsigned requests, std::optional<int> status) noexcept {
+  for (unsigned request = 1; request <= requests; ++request) {
+    if (request > 1) count_retry();
+    const bool last = request == requests;
+    count_origin_request(last && status ? origin_answer(*status) : OriginAnswer::failed);
+    if (!last) count_error(ErrorSource::origin);
+  }
+}
+
 void CoreSheet::count_retry() noexcept { retries_.add(1); }
 
 void CoreSheet::count_error(ErrorSource source) noexcept {
   errors_[static_cast<std::size_t>(source)].add(1);
+}
+
+void CoreSheet::replica_ejected(ShardIndex shard) noexcept {
+  ShardBlock& block = block_of(shard);
+  block.ejections[shard % shards_per_block].add(1);
+  block.ejected[shard % shards_per_block].add(1);
+}
+
+void CoreSheet::replica_returned(ShardIndex shard) noexcept {
+  Counter& ejected = block_of(shard).ejected[shard % shards_per_block];
+  RINGSIDE_CHECK(ejected.value() > 0);
+  ejected.subtract(1);
+}
+
+void CoreSheet::count_probe(ProbeAnswer answer) noexcept {
+  probes_[static_cast<std::size_t>(answer)].add(1);
 }
 
 void CoreSheet::connection_opened() noexcept {
@@ -63,9 +92,12 @@ void CoreSheet::connection_closed() noexcept {
   connections_open_.subtract(1);
 }
 
-void CoreSheet::add_requests_to(OutcomeSums& requests, ShardIndex shard) const noexcept {
+void CoreSheet::add_to(Totals::Shard& totals, ShardIndex shard) const noexcept {
   const ShardBlock* block = blocks_[shard / shards_per_block].load(std::memory_order_acquire);
-  add(requests, block->shards[shard % shards_per_block]);
+  const std::size_t place = shard % shards_per_block;
+  add(totals.requests, block->shards[place]);
+  totals.ejections += block->ejections[place].value();
+  totals.cores_without += block->ejected[place].value();
 }
 
 void CoreSheet::add_to(Totals& totals) const noexcept {
@@ -77,6 +109,7 @@ void CoreSheet::add_to(Totals& totals) const noexcept {
   add(totals.response_bytes, response_bytes_);
   add(totals.origin_requests, origin_requests_);
   add(totals.errors, errors_);
+  add(totals.probes, probes_);
   totals.retries += retries_.value();
   totals.connections += connections_.value();
   totals.connections_open += connections_open_.value();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/error.h"
@@ -39,10 +40,18 @@ class alignas(cache_line_size_bytes) CoreSheet {
   // One request sent to an origin, by how it ended: an HTTP status class or a failure.
   using OriginAnswer = metrics::OriginAnswer;
   void count_origin_request(OriginAnswer answer) noexcept;
+  // What one client's request made of requests to origins, one after the other: all failed, but for
+  // the last where there is a status. All but the first are retries.
+  void count_origin_requests(unsigned requests, std::optional<int> status) noexcept;
   // One request that was sent on to another owner than the first, or repeated.
   void count_retry() noexcept;
   // Errors of our own making or upstream's, by their source.
   void count_error(ErrorSource source) noexcept;
+  // A sidecar's replicas, as one core sees them: taken out of service, back in it (or no member any
+  // more). Every return has had its ejection on the same core.
+  void replica_ejected(ShardIndex shard) noexcept;
+  void replica_returned(ShardIndex shard) noexcept;
+  void count_probe(ProbeAnswer answer) noexcept;
   // A client's connection. Every close has had its open on the same core.
   void connection_opened() noexcept;
   void connection_closed() noexcept;
@@ -56,14 +65,18 @@ class alignas(cache_line_size_bytes) CoreSheet {
   using OutcomeCounters = std::array<Counter, outcome_count>;
   struct alignas(cache_line_size_bytes) ShardBlock {
     std::array<OutcomeCounters, shards_per_block> shards;
+    std::array<Counter, shards_per_block> ejections;
+    std::array<Counter, shards_per_block> ejected;  // and not returned
   };
   struct Durations {
     std::array<Counter, duration_bucket_count> buckets;
     Counter sum_us;
   };
 
+  [[nodiscard]] ShardBlock& block_of(ShardIndex shard) noexcept;
+
   // What the Sheet reads, on any thread. A shard's index must have been given.
-  void add_requests_to(OutcomeSums& requests, ShardIndex shard) const noexcept;
+  void add_to(Totals::Shard& totals, ShardIndex shard) const noexcept;
   void add_to(Totals& totals) const noexcept;  // all but the shards
 
   std::array<std::atomic<ShardBlock*>, block_count> blocks_{};  // owned by the Sheet; see there
@@ -71,6 +84,7 @@ class alignas(cache_line_size_bytes) CoreSheet {
   OutcomeCounters response_bytes_;
   std::array<Counter, origin_answer_count> origin_requests_;
   std::array<Counter, error_source_count> errors_;
+  std::array<Counter, probe_answer_count> probes_;
   Counter retries_;
   Counter connections_;
   Counter connections_open_;

@@ -19,6 +19,8 @@ std::string_view role_name(Role role) noexcept {
 constexpr std::array<std::string_view, origin_answer_count> answer_names = {"2xx", "3xx", "4xx",
                                                                             "5xx", "failed"};
 
+constexpr std::array<std::string_view, probe_answer_count> probe_names = {"answered", "failed"};
+
 double number(std::uint64_t value) { return static_cast<double>(value); }
 double seconds(std::uint64_t duration_us) { return static_cast<double>(duration_us) / 1e6; }
 
@@ -41,8 +43,10 @@ class Component {
     add_origin_requests();
     add_errors();
     add_connections();
+    if (totals_.role == Role::sidecar) add_replicas();
     if (totals_.topology) add_topology(*totals_.topology);
     if (totals_.store) add_store(*totals_.store);
+    if (totals_.origins) add_origins(*totals_.origins);
   }
 
  private:
@@ -128,6 +132,25 @@ class Component {
                           number(totals_.connections));
   }
 
+  void add_replicas() {
+    std::uint64_t ejected = 0;
+    for (const auto& shard : totals_.shards) {
+      if (shard.name == totals_.name) continue;  // no replica
+      families_.add_counter("ringside_replica_ejections_total",
+                            "Times that a core of the sidecar took a failing replica out.",
+                            {{"shard", shard.name}}, number(shard.ejections));
+      if (shard.cores_without > 0) ++ejected;
+    }
+    for (std::size_t i = 0; i < probe_answer_count; ++i) {
+      families_.add_counter("ringside_replica_probes_total",
+                            "Probes of replicas that were silent or taken out.",
+                            {{"result", std::string(probe_names[i])}}, number(totals_.probes[i]));
+    }
+    families_.set_gauge("ringside_replicas_ejected",
+                        "Replicas that a core of the sidecar, or more, does not ask now.", {},
+                        number(ejected));
+  }
+
   void add_topology(const TopologyFigures& topology) {
     auto labels = own_labels();
     families_.set_gauge("ringside_topology_version",
@@ -156,6 +179,30 @@ class Component {
                         labels, number(store.flights));
   }
 
+  void add_origins(const OriginFigures& origins) {
+    const auto labels = own_labels();
+    families_.set_gauge("ringside_origin_queue_depth",
+                        "Requests that wait until their origin has room for them.", labels,
+                        number(origins.queued));
+    families_.set_gauge("ringside_origin_requests_in_flight", "Requests that origins work on.",
+                        labels, number(origins.in_use));
+    const auto refused = [&](std::string_view reason, std::uint64_t count) {
+      auto with_reason = labels;
+      with_reason.emplace_back("reason", reason);
+      families_.add_counter("ringside_origin_refused_total",
+                            "Requests that no origin was asked for, to spare it.", with_reason,
+                            number(count));
+    };
+    refused("queue_full", origins.refused_queue_full);
+    refused("queue_timeout", origins.refused_queue_timeout);
+    refused("circuit_open", origins.refused_circuit_open);
+    families_.add_counter("ringside_origin_circuits_opened_total",
+                          "How often an origin has failed so much that it was left alone.", labels,
+                          number(origins.circuits_opened));
+    families_.set_gauge("ringside_origin_circuits_open", "Origins that are left alone now.", labels,
+                        number(origins.circuits_open));
+  }
+
   [[nodiscard]] Families::Labels own_labels() const {
     return {{"role", role_}, {"shard", totals_.name}};
   }
@@ -178,16 +225,43 @@ void add_process(Families& families, const ProcessFigures& process) {
                      number(process.max_fds));
 }
 
+void add_operation(Families& families, const OperationFigures& operation) {
+  const auto add_reloads = [&](const char* result, std::uint64_t reloads) {
+    families.add_counter("ringside_configuration_reloads_total",
+                         "Times that the configuration was loaded again, by what came of it.",
+                         {{"result", result}}, number(reloads));
+  };
+  add_reloads("applied", operation.reloads_applied);
+  add_reloads("refused", operation.reloads_refused);
+  families.set_gauge("ringside_configuration_last_reload_successful",
+                     "1, or 0 where the last reload was refused.", {},
+                     operation.last_reload_successful ? 1 : 0);
+  if (!operation.access_log) return;
+  families.add_counter("ringside_access_log_written_total", "Lines written to the access log.", {},
+                       number(operation.access_log->written));
+  families.add_counter("ringside_access_log_dropped_total",
+                       "Requests that the access log has no line of, because it was too slow.", {},
+                       number(operation.access_log->dropped));
+  families.add_counter("ringside_access_log_failures_total",
+                       "Times that the access log could not be written or opened.", {},
+                       number(operation.access_log->failures));
+}
+
 }  // namespace
 
 std::string expose(const std::vector<Totals>& totals, const std::optional<ProcessFigures>& process,
-                   std::string_view version) {
+                   std::string_view version, const std::optional<OperationFigures>& operation) {
   Families families;
   for (const Totals& component : totals) Component(families, component).add();
   families.set_gauge("ringside_build_info", "1, with the version of this program.",
                      {{"version", std::string(version)}}, 1);
+  if (operation) add_operation(families, *operation);
   if (process) add_process(families, *process);
   return families.text();
+}
+
+std::string expose(const std::vector<Totals>& totals, const OperationFigures& operation) {
+  return expose(totals, read_process(), RINGSIDE_VERSION, operation);
 }
 
 std::string expose(const std::vector<const Sheet*>& sheets) {

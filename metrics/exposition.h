@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,17 +13,34 @@ namespace ringside::metrics {
 
 class Sheet;
 
+// What a process tells of itself beside its components.
+struct OperationFigures {
+  std::uint64_t reloads_applied = 0;
+  std::uint64_t reloads_refused = 0;
+  bool last_reload_successful = true;  // also where there was none
+  struct AccessLog {
+    std::uint64_t written = 0;   // lines
+    std::uint64_t dropped = 0;   // requests without one
+    std::uint64_t failures = 0;  // of writing or opening
+  };
+  std::optional<AccessLog> access_log;  // absent: none is written
+};
+
 // The Prometheus text exposition (version 0.0.4) of all sheets and of this process: each family
 // once, counters summed over cores at the time of the call. The names are DESIGN's and
 // docs/metrics.md's. Thread-safe.
 [[nodiscard]] std::string expose(const std::vector<const Sheet*>& sheets);
+// The same of what sheets told already.
+[[nodiscard]] std::string expose(const std::vector<Totals>& totals,
+                                 const OperationFigures& operation);
 
 // The same as a function of values. Where series of several totals have equal labels they are one
 // series, and its counts are added up: the replicas of one process give one row for role=cache in
 // families without the label shard.
 [[nodiscard]] std::string expose(const std::vector<Totals>& totals,
                                  const std::optional<ProcessFigures>& process,
-                                 std::string_view version);
+                                 std::string_view version,
+                                 const std::optional<OperationFigures>& operation = {});
 
 inline constexpr std::string_view exposition_content_type =
     "text/plain; version=0.0.4; charset=utf-8";

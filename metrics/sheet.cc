@@ -52,6 +52,11 @@ void Sheet::set_store(const StoreFigures& figures) {
   store_ = figures;
 }
 
+void Sheet::set_origins(const OriginFigures& figures) {
+  const std::lock_guard lock(mutex_);
+  origins_ = figures;
+}
+
 Totals Sheet::totals() const {
   Totals totals;
   totals.role = role_;
@@ -61,18 +66,19 @@ Totals Sheet::totals() const {
     const std::lock_guard lock(mutex_);
     for (const auto& name : names_) {
       indices.push_back(static_cast<ShardIndex>(indices.size()));
-      totals.shards.push_back({name, {}});
+      totals.shards.push_back({name});
     }
     if (other_is_used_) {
       indices.push_back(other);
-      totals.shards.push_back({"other", {}});
+      totals.shards.push_back({"other"});
     }
     totals.topology = topology_;
     totals.store = store_;
+    totals.origins = origins_;
   }
   for (const auto& core : cores_) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      core->add_requests_to(totals.shards[i].requests, indices[i]);
+      core->add_to(totals.shards[i], indices[i]);
     }
     core->add_to(totals);
   }

@@ -45,6 +45,7 @@ class Sheet {
 
   void set_topology(std::uint64_t version, std::size_t replicas, std::string id);
   void set_store(const StoreFigures& figures);
+  void set_origins(const OriginFigures& figures);
 
   // Everything counted so far. May be called while cores count.
   [[nodiscard]] Totals totals() const;
@@ -64,6 +65,7 @@ class Sheet {
   bool other_is_used_ = false;
   std::optional<TopologyFigures> topology_;
   std::optional<StoreFigures> store_;
+  std::optional<OriginFigures> origins_;
 };
 
 }  // namespace ringside::metrics

@@ -23,6 +23,10 @@ inline constexpr std::size_t origin_answer_count = 5;
   return status < 500 ? OriginAnswer::status_4xx : OriginAnswer::status_5xx;
 }
 
+// How a sidecar's probe of a replica ended.
+enum class ProbeAnswer { answered, failed };
+inline constexpr std::size_t probe_answer_count = 2;
+
 inline constexpr std::size_t error_source_count = 4;
 inline constexpr std::size_t country_count = 26 * 26;  // AA … ZZ
 
@@ -41,6 +45,18 @@ struct StoreFigures {
   std::uint64_t flights = 0;    // in progress
 };
 
+// How a component spares its origins, all of them together, at the time of a scrape. What is not
+// said to be of now counts since the start.
+struct OriginFigures {
+  std::uint64_t queued = 0;  // requests that wait now
+  std::uint64_t in_use = 0;  // requests that origins work on now
+  std::uint64_t refused_queue_full = 0;
+  std::uint64_t refused_queue_timeout = 0;
+  std::uint64_t refused_circuit_open = 0;
+  std::uint64_t circuits_opened = 0;
+  std::uint64_t circuits_open = 0;  // origins that are not asked now, or only by a probe
+};
+
 // The topology that a component follows.
 struct TopologyFigures {
   std::uint64_t version = 0;
@@ -57,6 +73,8 @@ struct Totals {
   struct Shard {
     std::string name;
     OutcomeSums requests{};
+    std::uint64_t ejections = 0;
+    std::uint64_t cores_without = 0;  // that have it ejected now
   };
   struct Durations {
     std::array<std::uint64_t, duration_bucket_count> buckets{};  // each its own, not cumulative
@@ -71,11 +89,13 @@ struct Totals {
   OutcomeSums response_bytes{};
   std::array<std::uint64_t, origin_answer_count> origin_requests{};
   std::array<std::uint64_t, error_source_count> errors{};
+  std::array<std::uint64_t, probe_answer_count> probes{};
   std::uint64_t retries = 0;
   std::uint64_t connections = 0;
   std::uint64_t connections_open = 0;
   std::optional<TopologyFigures> topology;
   std::optional<StoreFigures> store;
+  std::optional<OriginFigures> origins;
 };
 
 }  // namespace ringside::metrics

@@ -13,7 +13,8 @@
 namespace ringside::program {
 
 Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& configuration,
-                                                          const Clock& clock) {
+                                                          const Clock& clock,
+                                                          http::AccessLog* access_log) {
   auto membership = make_membership(configuration.peers, configuration.scheme,
                                     std::max<std::uint64_t>(configuration.topology_version, 1));
   if (!membership) return membership.error();
@@ -22,7 +23,7 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
 
   auto started =
       cache::Replica::start({configuration.name, *configuration.listen, thread_count(configuration),
-                             configuration.memory_bytes, *settings},
+                             configuration.memory_bytes, *settings, access_log},
                             clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<CacheService> service(new CacheService());
@@ -32,7 +33,7 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
   return service;
 }
 
-std::string CacheService::metrics() const { return metrics::expose({&replica_->sheet()}); }
+std::vector<metrics::Totals> CacheService::totals() const { return {replica_->sheet().totals()}; }
 
 Membership CacheService::membership() const {
   const std::lock_guard lock(mutex_);

@@ -12,13 +12,14 @@ namespace ringside::program {
 // `ringside cache`.
 class CacheService final : public Service {
  public:
-  // The clock must outlive the service.
+  // The clock and the access log must outlive the service.
   [[nodiscard]] static Result<std::unique_ptr<CacheService>> start(
-      const Configuration& configuration, const Clock& clock);
+      const Configuration& configuration, const Clock& clock,
+      http::AccessLog* access_log = nullptr);
 
   [[nodiscard]] std::string title() const override { return "cache " + replica_->name(); }
   [[nodiscard]] Endpoint address() const override { return replica_->address(); }
-  [[nodiscard]] std::string metrics() const override;
+  [[nodiscard]] std::vector<metrics::Totals> totals() const override;
   [[nodiscard]] Membership membership() const override;
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;

@@ -17,7 +17,7 @@ Error missing(const Configuration& configuration, std::string_view option, std::
 
 Result<void> check_origins(const Configuration& configuration) {
   for (const RouteConfiguration& route : effective_routes(configuration)) {
-    if (route.origin) continue;
+    if (!route.origins.empty()) continue;
     if (configuration.routes.empty()) {
       return missing(configuration, "origin", "is missing", "give --origin http://HOST[:PORT]");
     }
@@ -87,6 +87,23 @@ Result<void> check_routes(const Configuration& configuration) {
   return {};
 }
 
+// Listening is bound to an address, and a name may have several: nothing is looked up for it.
+Result<void> check_listener(const Configuration& configuration, std::string_view option,
+                            const Endpoint& at) {
+  if (at.host == "localhost" || IpAddress::try_parse(at.host)) return {};
+  return invalid_input(fmt::format("{}: {} is a name; give an IP address, such as 0.0.0.0 or [::]",
+                                   configuration.place(option), at.host));
+}
+
+Result<void> check_listeners(Command command, const Configuration& configuration) {
+  if (command == Command::shard) return {};
+  if (configuration.listen) {
+    auto listen = check_listener(configuration, "listen", *configuration.listen);
+    if (!listen) return listen.error();
+  }
+  return check_listener(configuration, "admin", configuration.admin);
+}
+
 Result<void> check_members(const Configuration& configuration, std::string_view option,
                            const std::vector<shard::MemberAt>& members) {
   if (const auto made = make_membership(members, configuration.scheme, 1); !made) {
@@ -136,7 +153,7 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
     all.place = configuration.place("routes");
   }
   for (RouteConfiguration& route : routes) {
-    if (!route.origin) route.origin = configuration.origin;
+    if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
   }
   return routes;
@@ -151,6 +168,9 @@ bool uses_country(const Configuration& configuration) {
 
 Result<void> check(Command command, const Configuration& configuration) {
   if (auto routes = check_routes(configuration); !routes) return routes.error();
+  if (auto listeners = check_listeners(command, configuration); !listeners) {
+    return listeners.error();
+  }
   if (command == Command::cache) {
     auto peers = check_members(configuration, "peers", configuration.peers);
     if (!peers) return peers.error();
@@ -183,6 +203,7 @@ std::vector<std::string> keep_fixed(const Configuration& running, Configuration&
   keep(running.name, next.name, "name");
   keep(running.memory_bytes, next.memory_bytes, "memory");
   keep(running.threads, next.threads, "threads");
+  keep(running.access_log, next.access_log, "access-log");
   return changed;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/origin.h"
 #include "http/route_table.h"
 #include "shard/shard_key.h"
 #include "shard/topology_json.h"
@@ -26,7 +27,7 @@ enum class Command : unsigned { up = 1, sidecar = 2, cache = 4, shard = 8 };
 struct RouteConfiguration {
   std::string name;
   http::RouteMatch match;
-  std::optional<Endpoint> origin;           // absent: Configuration::origin
+  std::vector<http::Origin> origins;        // none: Configuration::origins
   std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
   Milliseconds near_ttl{0};                 // of the sidecar's near cache; 0: none
   std::string place;                        // where it was written, for messages
@@ -38,7 +39,7 @@ struct Configuration {
   std::optional<Endpoint> listen;
   Endpoint admin{"127.0.0.1", 9090};
   std::string name;
-  std::optional<Endpoint> origin;
+  std::vector<http::Origin> origins;       // none: not given
   std::vector<RouteConfiguration> routes;  // none: one for everything
 
   // `replicas` is a number for `up`, and a list with addresses for `sidecar`.
@@ -52,6 +53,7 @@ struct Configuration {
   std::string geo;  // empty: the database that was installed beside the program
   bool geo_optional = false;
   std::vector<Network> trust;
+  std::vector<Network> proxied_from;
   std::vector<Network> purge_from;
   std::string country_header = "X-Country";
   sidecar::WithoutReplica without_replica = sidecar::WithoutReplica::refuse;
@@ -62,7 +64,12 @@ struct Configuration {
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
+  Milliseconds drain_delay = limits::drain_delay;
   Milliseconds drain_deadline = limits::drain_deadline;
+  std::string access_log;  // a path, or `-`; empty: none
+  std::size_t connections_per_address = limits::connections_per_address;  // of one core
+  std::string origin_ca;                                        // empty: what the system believes
+  std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 
   // Where each option that was given was written: "tier.yaml:3: listen" or "--listen".
   std::map<std::string, std::string, std::less<>> places;

@@ -65,8 +65,8 @@ Error FileReader::unknown_key(const YamlValue::Entry& entry, std::string_view wh
 
 Result<std::string_view> FileReader::text_of(const YamlValue::Entry& entry) const {
   if (entry.value.kind == Kind::scalar) return std::string_view(entry.value.text);
-  return wrong(entry.line,
-               fmt::format("{} is {}; write a single value", entry.key, name(entry.value.kind)));
+  return wrong(entry.line, fmt::format("{} is {}; write a single value", quotation(entry.key),
+                                       name(entry.value.kind)));
 }
 
 Result<void> FileReader::read(const YamlValue& root) {
@@ -259,9 +259,12 @@ Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValu
     return wrong(entry.line, fmt::format("{}: {}", entry.key, error.message));
   };
   std::string joined;
-  if (entry.key == "shard_key" && entry.value.kind == Kind::list) {
+  const bool may_be_list = entry.key == "shard_key" || entry.key == "origin";
+  if (may_be_list && entry.value.kind == Kind::list) {
     for (const YamlValue& item : entry.value.items) {
-      if (item.kind != Kind::scalar) return wrong(item.line, "shard_key: write single parts");
+      if (item.kind != Kind::scalar) {
+        return wrong(item.line, fmt::format("{}: write single values", entry.key));
+      }
       joined += (joined.empty() ? "" : ",") + item.text;
     }
   } else {
@@ -281,9 +284,9 @@ Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValu
     if (!path) return fail(path.error());
     route.match.path_prefix = *std::move(path);
   } else if (entry.key == "origin") {
-    auto origin = parse_origin(joined);
-    if (!origin) return fail(origin.error());
-    route.origin = *std::move(origin);
+    auto origins = parse_origins(joined);
+    if (!origins) return fail(origins.error());
+    route.origins = *std::move(origins);
   } else if (entry.key == "shard_key") {
     auto key = shard::KeySpec::parse(joined);
     if (!key) return fail(key.error());

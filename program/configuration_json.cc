@@ -12,8 +12,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json url(const std::optional<Endpoint>& origin) {
-  return origin ? ordered_json("http://" + origin->text()) : ordered_json();
+// One alone as a text, several as a list.
+ordered_json urls(const std::vector<http::Origin>& origins) {
+  if (origins.size() == 1) return origin_text(origins.front());
+  ordered_json out;
+  for (const http::Origin& origin : origins) out.push_back(origin_text(origin));
+  return out;
 }
 
 ordered_json networks(const std::vector<Network>& list) {
@@ -39,7 +43,7 @@ ordered_json routes(const Configuration& configuration, bool with_shard_key) {
     ordered_json one{{"name", route.name}};
     if (!route.match.host.empty()) one["host"] = route.match.host;
     one["path"] = route.match.path_prefix;
-    if (route.origin) one["origin"] = url(route.origin);
+    if (!route.origins.empty()) one["origin"] = urls(route.origins);
     if (with_shard_key) one["shard_key"] = route.shard_key->text();
     if (with_shard_key && route.near_ttl.count() > 0) {
       one["near_ttl"] = duration_text(route.near_ttl);
@@ -60,7 +64,9 @@ ordered_json all_values(const Configuration& c) {
   out["listen"] = c.listen ? ordered_json(c.listen->text()) : ordered_json();
   out["admin"] = c.admin.text();
   out["name"] = c.name;
-  out["origin"] = url(c.origin);
+  out["origin"] = urls(c.origins);
+  out["origin_ca"] = c.origin_ca.empty() ? ordered_json() : ordered_json(c.origin_ca);
+  out["origin_connections"] = c.origin_connections;
   out["replicas"] = replicas(c);
   out["peers"] = members(c.peers);
   out["topology_version"] =
@@ -70,6 +76,8 @@ ordered_json all_values(const Configuration& c) {
   out["geo"] = c.geo.empty() ? ordered_json() : ordered_json(c.geo);
   out["geo_optional"] = c.geo_optional;
   out["trust"] = networks(c.trust);
+  out["connections_per_address"] = c.connections_per_address;
+  out["proxied_from"] = networks(c.proxied_from);
   out["country_header"] = c.country_header;
   out["without_replica"] =
       c.without_replica == sidecar::WithoutReplica::refuse ? "refuse" : "origin";
@@ -80,6 +88,8 @@ ordered_json all_values(const Configuration& c) {
   out["connect_timeout"] = duration_text(c.connect_timeout);
   out["first_byte_timeout"] = duration_text(c.first_byte_timeout);
   out["request_deadline"] = duration_text(c.request_deadline);
+  out["drain_delay"] = duration_text(c.drain_delay);
+  out["access_log"] = c.access_log.empty() ? ordered_json() : ordered_json(c.access_log);
   out["drain_deadline"] = duration_text(c.drain_deadline);
   return out;
 }

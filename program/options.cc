@@ -63,15 +63,11 @@ Result<void> set_scheme(Configuration& configuration, std::string_view text) {
   return {};
 }
 
-Result<void> set_geo(Configuration& configuration, std::string_view text) {
+Result<std::string> parse_file_name(std::string_view text) {
   const bool control = std::any_of(text.begin(), text.end(),
                                    [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (text.empty() || control) {
-    return invalid_input(fmt::format("{} can't be a file's name; name a file in MaxMind's format",
-                                     shard::quotation(text)));
-  }
-  configuration.geo = text;
-  return {};
+  if (!text.empty() && !control) return std::string(text);
+  return invalid_input(fmt::format("{} can't be a file's name; write one", shard::quotation(text)));
 }
 
 Result<void> set_without_replica(Configuration& configuration, std::string_view text) {
@@ -97,6 +93,28 @@ Result<void> set_memory(Configuration& configuration, std::string_view text) {
   return {};
 }
 
+// Connections that the pools of all cores could not have make no sense.
+Result<void> set_connections_per_address(Configuration& configuration, std::string_view text) {
+  const auto connections = parse_number(text, 1, limits::connections_per_core);
+  if (!connections) return connections.error();
+  configuration.connections_per_address = static_cast<std::size_t>(*connections);
+  return {};
+}
+
+Result<void> set_origin_ca(Configuration& configuration, std::string_view text) {
+  if (text.empty()) return invalid_input("name a file with certificates in PEM format");
+  configuration.origin_ca = text;
+  return {};
+}
+
+Result<void> set_origin_connections(Configuration& configuration, std::string_view text) {
+  const auto connections =
+      parse_number(text, 1, limits::threads * limits::upstream_connections_per_address);
+  if (!connections) return connections.error();
+  configuration.origin_connections = static_cast<std::size_t>(*connections);
+  return {};
+}
+
 Result<void> set_threads(Configuration& configuration, std::string_view text) {
   const auto threads = parse_number(text, 1, limits::threads);
   if (!threads) return threads.error();
@@ -114,8 +132,15 @@ constexpr auto options = std::to_array<Option>({
      set_field<&C::admin, Endpoint::parse>},
     {"name", for_cache, Form::text, "NAME",
      "The replica's stable name, such as cache-0; it is hashed", set_name},
-    {"origin", for_servers, Form::text, "URL", "http://HOST[:PORT] of routes that name none",
-     set_field<&C::origin, parse_origin>},
+    {"origin", for_servers, Form::list, "URL,...",
+     "http[s]://HOST[:PORT][;weight=N],… of routes that name none",
+     set_field<&C::origins, parse_origins>},
+    {"origin-ca", for_servers, Form::text, "FILE",
+     "Certificates (PEM) that https:// origins are checked with (default: the system's)",
+     set_origin_ca},
+    {"origin-connections", for_servers, Form::text, "N",
+     "Requests at once to each origin, of a whole process; more wait (default 256)",
+     set_origin_connections},
     {"replicas", for_up | for_sidecar | for_shard, Form::list, "N|NAME=HOST:PORT,...",
      "up: how many (default 10). sidecar: NAME=HOST:PORT[;weight=N][;zone=Z],…", set_replicas},
     {"peers", for_cache, Form::list, "NAME=HOST:PORT,...",
@@ -130,13 +155,19 @@ constexpr auto options = std::to_array<Option>({
      set_field<&C::shard_key, shard::KeySpec::parse>},
     {"geo", for_up | for_sidecar | for_shard, Form::text, "FILE",
      "Country database in MaxMind's format (default: the one installed beside the program)",
-     set_geo},
+     set_field<&C::geo, parse_file_name>},
     {"geo-optional", for_up | for_sidecar | for_shard, Form::on_off, "",
      "Run without a country database: every country is ZZ",
      set_field<&C::geo_optional, parse_switch>},
     {"trust", for_up | for_sidecar, Form::list, "NET,...",
      "Whose Forwarded and X-Forwarded-For are believed (default: none; up: loopback)",
      set_field<&C::trust, parse_networks>},
+    {"proxied-from", for_up | for_sidecar, Form::list, "NET,...",
+     "Whose connections begin with a PROXY protocol header (default: nobody's)",
+     set_field<&C::proxied_from, parse_networks>},
+    {"connections-per-address", for_up | for_sidecar, Form::text, "N",
+     "From one client's address, a thread; trusted ones are free (default 4096)",
+     set_connections_per_address},
     {"country-header", for_servers, Form::text, "NAME",
      "The header that tells the origin the country (default X-Country)",
      set_field<&C::country_header, parse_field_name>},
@@ -160,9 +191,15 @@ constexpr auto options = std::to_array<Option>({
     {"request-deadline", for_servers, Form::text, "TIME",
      "For choosing, connecting, asking and failing over together (default 1m)",
      set_field<&C::request_deadline, parse_duration>},
+    {"drain-delay", for_servers, Form::text, "TIME",
+     "For so long after SIGTERM only /readyz changes (default 0ms)",
+     set_field<&C::drain_delay, parse_delay>},
     {"drain-deadline", for_servers, Form::text, "TIME",
-     "How long requests in flight may take after SIGTERM (default 30s)",
+     "How long requests in flight may take after the delay (default 30s)",
      set_field<&C::drain_deadline, parse_duration>},
+    {"access-log", for_servers, Form::text, "FILE|-",
+     "A line for each request, in the Combined Log Format (default: none); up: the sidecar's",
+     set_field<&C::access_log, parse_file_name>},
 });
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pthread.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/limits.h"
@@ -12,15 +14,19 @@
 namespace ringside::program {
 
 Process::Process(Invocation invocation, Configuration configuration, Service& service,
-                 const Clock& clock)
+                 const Clock& clock, http::AccessLog* access_log)
     : invocation_(std::move(invocation)),
       service_(service),
       clock_(clock),
+      access_log_(access_log),
       configuration_(std::move(configuration)) {
   add_pages();
 }
 
-Process::~Process() { admin_.stop(); }
+Process::~Process() {
+  admin_.stop();  // first: POST /drain may start the thread
+  end_delay();
+}
 
 Result<void> Process::start_admin() {
   auto started = admin_.start(configuration_.admin);
@@ -44,6 +50,7 @@ int Process::run(const Signals& signals) {
   while (true) {
     const Signals::Event event = signals.wait(limits::file_poll);
     if (event == Signals::Event::terminate) return end(signals);
+    if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     const bool changed = files.look();
     if (event != Signals::Event::reload && !changed) continue;
     // Looked at before they are read: what changes meanwhile is told of again.
@@ -87,29 +94,69 @@ Result<void> Process::load_and_apply() {
 
 void Process::drain() {
   if (draining_.exchange(true)) return;
-  log::info("draining: {} connections are open", service_.open_connections());
+  std::unique_lock lock(mutex_);
+  const Milliseconds delay = configuration_.drain_delay;
+  if (delay.count() == 0) {
+    lock.unlock();
+    close_doors();
+    return;
+  }
+  log::info("draining: not ready; new connections are taken for another {} ms", delay.count());
+  doors_ = std::thread([this, delay] {
+    pthread_setname_np(pthread_self(), "drain");
+    std::unique_lock waiting(mutex_);
+    if (ending_told_.wait_for(waiting, delay, [this] { return ending_; })) return;
+    waiting.unlock();
+    close_doors();
+  });
+}
+
+void Process::close_doors() {
+  log::info("draining: no new connections; {} are open", service_.open_connections());
   service_.drain();
+  const std::lock_guard lock(mutex_);
+  doors_closed_ = clock_.steady_now();
+}
+
+void Process::end_delay() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  ending_told_.notify_all();
+  if (doors_.joinable()) doors_.join();
+}
+
+// Whether the drain is over: its doors are closed, and everybody has left or the deadline is past.
+bool Process::is_drained() const {
+  std::optional<SteadyPoint> since;
+  {
+    const std::lock_guard lock(mutex_);
+    since = doors_closed_;
+  }
+  if (!since) return false;
+  const std::size_t open = service_.open_connections();
+  if (open == 0) return true;
+  if (clock_.steady_now() < *since + configuration_.drain_deadline) return false;
+  log::warning("{} connections are still open at the drain deadline and are cut", open);
+  return true;
 }
 
 int Process::end(const Signals& signals) {
+  log::info("told to end; told again, it ends at once");
   drain();
-  const SteadyPoint until = clock_.steady_now() + configuration_.drain_deadline;
-  int code = 0;
-  while (service_.open_connections() != 0) {
-    if (clock_.steady_now() >= until) {
-      log::warning("{} connections are still open at the drain deadline and are cut",
-                   service_.open_connections());
-      break;
-    }
-    if (signals.wait(limits::drain_poll) == Signals::Event::terminate) {
-      log::warning("told to end twice: {} connections are cut", service_.open_connections());
-      code = 1;
-      break;
-    }
+  while (!is_drained()) {
+    const Signals::Event event = signals.wait(limits::drain_poll);
+    if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
+    if (event != Signals::Event::terminate) continue;
+    log::warning("told to end twice: {} connections are cut", service_.open_connections());
+    std::_Exit(1);  // taking all down in order could wait for an administrator, or for a purge
   }
-  admin_.stop();  // first: its handlers ask the service
+  signals.end_at_once();  // for the same reason
+  admin_.stop();          // first: its handlers ask the service
+  end_delay();
   service_.stop();
-  return code;
+  return 0;
 }
 
 }  // namespace ringside::program

@@ -1,13 +1,18 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "http/access_log.h"
 #include "http/admin_server.h"
+#include "metrics/exposition.h"
 #include "program/file_watch.h"
 #include "program/invocation.h"
 #include "program/service.h"
@@ -18,27 +23,35 @@ namespace ringside::program {
 // The life of one service as a process: its admin pages, reloads, and its end.
 class Process {
  public:
-  // `configuration` is what the service was started with. Service and clock must outlive it.
-  Process(Invocation invocation, Configuration configuration, Service& service, const Clock& clock);
+  // `configuration` is what the service was started with. `access_log` is what it writes, null
+  // where it writes none. Service, clock and log must outlive it.
+  Process(Invocation invocation, Configuration configuration, Service& service, const Clock& clock,
+          http::AccessLog* access_log = nullptr);
   ~Process();
 
   // Serves the admin pages from here on.
   [[nodiscard]] Result<void> start_admin();
   [[nodiscard]] Endpoint admin() const { return admin_.address(); }
 
-  // Waits for signals and changed files until it is told to end; drains. Returns the exit code: 0,
-  // or 1 where a second signal cut the drain short.
+  // Waits for signals and changed files until it is told to end; drains. Returns the exit code, 0.
+  // A second signal ends the process on the spot, with 1 because answers may have been cut.
   [[nodiscard]] int run(const Signals& signals);
 
   // Loads the configuration again and publishes it, or keeps everything as it is and says why. On
   // the thread of run().
   [[nodiscard]] Result<void> reload();
-  // Not ready, no new connections. From any thread.
+  // Not ready from now on; after `drain_delay` no new connections, and answers say
+  // `Connection: close`. Until then all is as before, so that those who watch /readyz have sent
+  // their clients elsewhere before anybody is turned away. Returns at once; from any thread.
   void drain();
 
  private:
   [[nodiscard]] Result<void> load_and_apply();
   [[nodiscard]] int end(const Signals& signals);
+  void close_doors();
+  void end_delay();
+  [[nodiscard]] bool is_drained() const;
+  [[nodiscard]] metrics::OperationFigures figures() const;
   [[nodiscard]] FileWatch watch() const;
   void add_pages();
   [[nodiscard]] http::AdminServer::Answer readiness() const;
@@ -48,6 +61,7 @@ class Process {
   const Invocation invocation_;
   Service& service_;
   const Clock& clock_;
+  http::AccessLog* const access_log_;
   std::atomic<bool> draining_ = false;
 
   mutable std::mutex mutex_;  // for the pages: what is below
@@ -55,6 +69,12 @@ class Process {
   std::uint64_t reloads_applied_ = 0;
   std::uint64_t reloads_refused_ = 0;
   std::string last_refusal_;
+
+  // Of `mutex_` too:
+  std::condition_variable ending_told_;
+  bool ending_ = false;                      // nobody waits for the delay any more
+  std::optional<SteadyPoint> doors_closed_;  // when it was over
+  std::thread doors_;                        // waits for the delay
 
   http::AdminServer admin_;  // last: its handlers use all of the above
 };

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "metrics/sheet.h"
 #include "program/configuration_json.h"
 #include "program/front_page.h"
 #include "program/process.h"
@@ -75,7 +74,8 @@ void Process::add_pages() {
   on("GET", "/livez", [](const AdminServer::Request&) { return text(200, "alive\n"); });
   on("GET", "/readyz", [this](const AdminServer::Request&) { return readiness(); });
   on("GET", "/metrics", [this](const AdminServer::Request&) -> AdminServer::Answer {
-    return {200, std::string(metrics::exposition_content_type), service_.metrics()};
+    return {200, std::string(metrics::exposition_content_type),
+            metrics::expose(service_.totals(), figures())};
   });
   on("GET", "/config", [this](const AdminServer::Request&) {
     const std::lock_guard lock(mutex_);
@@ -92,6 +92,20 @@ void Process::add_pages() {
                 fmt::format("draining; {} connections are open\n", service_.open_connections()));
   });
   service_.add_pages(admin_);
+}
+
+metrics::OperationFigures Process::figures() const {
+  metrics::OperationFigures out;
+  if (access_log_ != nullptr) {
+    const auto log = access_log_->figures();
+    out.access_log.emplace(
+        metrics::OperationFigures::AccessLog{log.written, log.dropped, log.failures});
+  }
+  const std::lock_guard lock(mutex_);
+  out.reloads_applied = reloads_applied_;
+  out.reloads_refused = reloads_refused_;
+  out.last_reload_successful = last_refusal_.empty();
+  return out;
 }
 
 AdminServer::Answer Process::readiness() const {

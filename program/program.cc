@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <memory>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/terminate.h"
+#include "http/access_log.h"
 #include "program/cache_service.h"
 #include "program/command_line.h"
 #include "program/countries.h"
@@ -47,22 +48,31 @@ int fail(std::string_view called, const Error& error) {
 }
 
 Result<std::unique_ptr<Service>> start_service(Command command, const Configuration& configuration,
-                                               const Clock& clock) {
+                                               const Clock& clock, http::AccessLog* log) {
   const auto as_service = [](auto started) -> Result<std::unique_ptr<Service>> {
     if (!started) return started.error();
     return std::unique_ptr<Service>(*std::move(started));
   };
   switch (command) {
     case Command::up:
-      return as_service(Tier::start(configuration, clock));
+      return as_service(Tier::start(configuration, clock, log));
     case Command::sidecar:
-      return as_service(SidecarService::start(configuration, clock));
+      return as_service(SidecarService::start(configuration, clock, log));
     case Command::cache:
-      return as_service(CacheService::start(configuration, clock));
+      return as_service(CacheService::start(configuration, clock, log));
     case Command::shard:
       break;
   }
   crash("no service has this command", __FILE__, __LINE__);
+}
+
+// Null where none is asked for.
+Result<std::unique_ptr<http::AccessLog>> open_access_log(const Configuration& configuration) {
+  if (configuration.access_log.empty()) return std::unique_ptr<http::AccessLog>();
+  auto opened = http::AccessLog::open(configuration.access_log, thread_count(configuration));
+  if (opened) return opened;
+  return invalid_input(
+      fmt::format("{}: {}", configuration.place("access-log"), opened.error().message));
 }
 
 void print_summary(const Service& service, const Process& process) {
@@ -106,9 +116,11 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   for (const std::string& key : unused_keys(invocation.command, configuration)) {
     log::info("{} is not used by ringside {}", key, called);
   }
-  auto service = start_service(invocation.command, configuration, system_clock());
+  auto log = open_access_log(configuration);
+  if (!log) return fail(called, log.error());
+  auto service = start_service(invocation.command, configuration, system_clock(), log->get());
   if (!service) return fail(called, service.error());
-  Process process(invocation, configuration, **service, system_clock());
+  Process process(invocation, configuration, **service, system_clock(), log->get());
   if (auto started = process.start_admin(); !started) {
     (*service)->stop();
     return fail(called, started.error());
@@ -133,24 +145,10 @@ int run_configured(const CommandLine& line) {
   return run_service(invocation, *configuration);
 }
 
-// What ends a thread by an exception ends all: a tier without one of its parts would go on wrongly.
-[[noreturn]] void die() {
-  if (const auto thrown = std::current_exception()) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& what) {
-      crash(what.what(), __FILE__, __LINE__);
-    } catch (...) {
-      crash("something unknown was thrown", __FILE__, __LINE__);
-    }
-  }
-  crash("terminated", __FILE__, __LINE__);
-}
-
 }  // namespace
 
 int run(int argc, const char* const* argv) {
-  std::set_terminate(die);
+  crash_on_uncaught();
   const auto line = parse_command_line(argc, argv);
   if (!line) {
     complain(line.error().message);

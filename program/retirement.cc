@@ -1,5 +1,7 @@
 #include "program/retirement.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 #include "base/limits.h"
@@ -35,6 +37,7 @@ std::vector<std::string> Retirement::names() const {
 }
 
 void Retirement::run() {
+  pthread_setname_np(pthread_self(), "retirement");
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (leaving_.empty()) {

@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "http/admin_server.h"
+#include "metrics/totals.h"
 #include "program/configuration.h"
 #include "program/membership.h"
 #include "shard/topology_json.h"
@@ -31,9 +32,9 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  [[nodiscard]] virtual std::string title() const = 0;  // "cache cache-3"
-  [[nodiscard]] virtual Endpoint address() const = 0;   // where clients connect
-  [[nodiscard]] virtual std::string metrics() const = 0;
+  [[nodiscard]] virtual std::string title() const = 0;                    // "cache cache-3"
+  [[nodiscard]] virtual Endpoint address() const = 0;                     // where clients connect
+  [[nodiscard]] virtual std::vector<metrics::Totals> totals() const = 0;  // of its components
   [[nodiscard]] virtual Membership membership() const = 0;
   // Why requests can't be answered now; empty: they can.
   [[nodiscard]] virtual std::string not_ready() const = 0;

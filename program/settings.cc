@@ -15,6 +15,20 @@ Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& route
   return http::RouteTable::make(matches);
 }
 
+// nullptr where no origin is under TLS: then nobody needs the file.
+Result<std::shared_ptr<const http::TlsContext>> make_tls(
+    const Configuration& configuration, const std::vector<RouteConfiguration>& routes) {
+  bool needed = false;
+  for (const RouteConfiguration& route : routes) {
+    for (const http::Origin& origin : route.origins) needed = needed || origin.address.tls;
+  }
+  if (!needed) return std::shared_ptr<const http::TlsContext>();
+  auto made = http::TlsContext::make(configuration.origin_ca);
+  if (made) return made;
+  return invalid_input(
+      fmt::format("{}: {}", configuration.place("origin-ca"), made.error().message));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
@@ -23,11 +37,16 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   const auto routes = effective_routes(configuration);
   auto table = make_table(routes);
   if (!table) return table.error();
+  auto tls = make_tls(configuration, routes);
+  if (!tls) return tls.error();
 
   auto out = std::make_shared<sidecar::Settings>();
+  out->tls = *std::move(tls);
+  out->connections_per_address = configuration.connections_per_address;
+  out->proxied_from = configuration.proxied_from;
   for (const RouteConfiguration& route : routes) {
     out->routes.push_back(
-        {route.name, route.match, route.origin, *route.shard_key, route.near_ttl});
+        {route.name, route.match, route.origins, *route.shard_key, route.near_ttl});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;
@@ -38,6 +57,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->purge_from = configuration.purge_from;
   out->country_header = configuration.country_header;
   out->without_replica = configuration.without_replica;
+  out->origin_connections = configuration.origin_connections;
   out->connect_timeout = configuration.connect_timeout;
   // One file may serve the whole tier: a replica must be able to say that its origin is silent
   // before it is itself taken for silent, else the next owners would ask that origin too.
@@ -53,18 +73,23 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   auto table = make_table(routes);
   if (!table) return table.error();
 
+  auto tls = make_tls(configuration, routes);
+  if (!tls) return tls.error();
+
   auto out = std::make_shared<cache::Settings>();
+  out->tls = *std::move(tls);
   for (const RouteConfiguration& route : routes) {
-    if (!route.origin) {
+    if (route.origins.empty()) {
       return invalid_input(fmt::format("{}: route {} has no origin; give it one, or --origin",
                                        route.place, route.name));
     }
-    out->routes.push_back({route.name, route.match, *route.origin});
+    out->routes.push_back({route.name, route.match, route.origins});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;
   out->country_header = configuration.country_header;
   out->purge_from = configuration.purge_from;
+  out->origin_connections = configuration.origin_connections;
   out->connect_timeout = configuration.connect_timeout;
   out->first_byte_timeout = configuration.first_byte_timeout;
   out->request_deadline = configuration.request_deadline;

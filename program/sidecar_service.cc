@@ -23,7 +23,8 @@ std::size_t thread_count(const Configuration& configuration) noexcept {
 }
 
 Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuration& configuration,
-                                                              const Clock& clock) {
+                                                              const Clock& clock,
+                                                              http::AccessLog* access_log) {
   auto countries = open_countries_at_start(configuration);
   if (!countries) return countries.error();
   auto membership = make_membership(configuration.replicas, configuration.scheme,
@@ -33,7 +34,7 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
   if (!settings) return settings.error();
 
   auto started = sidecar::Sidecar::start(
-      {*configuration.listen, thread_count(configuration), *settings}, clock);
+      {*configuration.listen, thread_count(configuration), *settings, access_log}, clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<SidecarService> service(new SidecarService());
   service->sidecar_ = *std::move(started);
@@ -43,7 +44,7 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
   return service;
 }
 
-std::string SidecarService::metrics() const { return metrics::expose({&sidecar_->sheet()}); }
+std::vector<metrics::Totals> SidecarService::totals() const { return {sidecar_->sheet().totals()}; }
 
 Membership SidecarService::membership() const {
   const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 #include "program/signals.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -26,6 +27,18 @@ Signals::Event Signals::wait(Milliseconds at_most) const noexcept {
     default:  // the time was up, or another signal's handler ran
       return Event::none;
   }
+}
+
+void Signals::end_at_once() const noexcept {
+  struct sigaction action {};
+  action.sa_handler = [](int) { ::_exit(1); };
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int number : {SIGTERM, SIGINT}) {
+    sigaction(number, &action, nullptr);
+    sigaddset(&ends, number);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
 }
 
 void raise_open_files() noexcept {

@@ -16,6 +16,9 @@ class Signals {
   Signals();
   // The next signal, or `none` after `at_most`.
   [[nodiscard]] Event wait(Milliseconds at_most) const noexcept;
+  // From here on nobody waits any more: a SIGTERM or SIGINT that comes, or waits already, ends the
+  // process on the spot with exit code 1, whatever it is doing.
+  void end_at_once() const noexcept;
 
  private:
   sigset_t set_{};

@@ -32,7 +32,8 @@ Result<std::shared_ptr<const shard::Topology>> topology_of(const Membership& pre
 
 }  // namespace
 
-Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, const Clock& clock) {
+Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, const Clock& clock,
+                                          http::AccessLog* access_log) {
   auto countries = open_countries_at_start(configuration);
   if (!countries) return countries.error();
 
@@ -48,7 +49,7 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
   if (!settings) return settings.error();
   auto started = sidecar::Sidecar::start(
-      {*configuration.listen, thread_count(configuration), *settings}, clock);
+      {*configuration.listen, thread_count(configuration), *settings, access_log}, clock);
   if (!started) return start_failure(started.error());
   tier->sidecar_ = *std::move(started);
   return tier;
@@ -64,7 +65,7 @@ Tier::Shape Tier::shape() const {
 Result<Configuration> Tier::with_origins(Configuration configuration) {
   const auto routes = effective_routes(configuration);
   const bool complete = std::all_of(routes.begin(), routes.end(),
-                                    [](const auto& route) { return route.origin.has_value(); });
+                                    [](const auto& route) { return !route.origins.empty(); });
   if (complete) return configuration;
   const std::lock_guard lock(mutex_);
   if (!origin_) {
@@ -72,7 +73,7 @@ Result<Configuration> Tier::with_origins(Configuration configuration) {
     if (!started) return start_failure(started.error());
     origin_ = *std::move(started);
   }
-  configuration.origin = origin_->address();
+  configuration.origins = {http::Origin{origin_->address(), 1}};
   return configuration;
 }
 
@@ -189,11 +190,10 @@ std::optional<Endpoint> Tier::sample_origin() const {
   return origin_->address();
 }
 
-std::string Tier::metrics() const {
-  const Shape present = shape();
-  std::vector<const metrics::Sheet*> sheets{&sidecar_->sheet()};
-  for (const auto& replica : present.replicas) sheets.push_back(&replica->sheet());
-  return metrics::expose(sheets);
+std::vector<metrics::Totals> Tier::totals() const {
+  std::vector<metrics::Totals> out{sidecar_->sheet().totals()};
+  for (const auto& replica : shape().replicas) out.push_back(replica->sheet().totals());
+  return out;
 }
 
 Membership Tier::membership() const { return shape().membership; }

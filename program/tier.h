@@ -38,9 +38,11 @@ struct ScaleReport {
 // crosses loopback sockets. Replicas are cache-0, cache-1, … with one core each.
 class Tier final : public Service {
  public:
-  // Starts the sample origin where a route has none. The clock must outlive the tier.
+  // Starts the sample origin where a route has none. The access log is the
+  // sidecar's. It and the clock must outlive the tier.
   [[nodiscard]] static Result<std::unique_ptr<Tier>> start(const Configuration& configuration,
-                                                           const Clock& clock);
+                                                           const Clock& clock,
+                                                           http::AccessLog* access_log = nullptr);
   ~Tier() override;
 
   // Changes the number of replicas. New ones are started before any topology names them; the
@@ -61,7 +63,7 @@ class Tier final : public Service {
 
   [[nodiscard]] std::string title() const override { return "up"; }
   [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }
-  [[nodiscard]] std::string metrics() const override;
+  [[nodiscard]] std::vector<metrics::Totals> totals() const override;
   [[nodiscard]] Membership membership() const override;
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;

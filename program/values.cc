@@ -26,6 +26,7 @@ struct Unit {
 
 // Descending, so that a value is written in the largest unit that divides it.
 constexpr std::array<Unit, 4> time_units{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
+constexpr std::string_view time_remedy = "write a number with ms, s, m or h, such as 250ms or 10s";
 constexpr std::array<Unit, 4> size_units{
     {{"GiB", 1024 * limits::kMiB}, {"MiB", limits::kMiB}, {"KiB", limits::kKiB}, {"", 1}}};
 
@@ -108,16 +109,59 @@ Result<shard::MemberAt> parse_member(std::string_view text) {
   return out;
 }
 
+Result<http::UpstreamAddress> parse_origin_url(std::string_view url) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_input(
+        fmt::format("{} {}; write http://HOST[:PORT] or https://…", quotation(url), why));
+  };
+  const auto parts = http::split_absolute(url);
+  if (!parts) return wrong("is no URL of an origin");
+  if (!parts->rest.empty() && parts->rest != "/") return wrong("has a path or query");
+  const auto host = http::split_host(parts->authority);
+  if (!host) return wrong("has no valid host and port");
+  const bool tls = http::same_token(url.substr(0, url.find(':')), "https");
+  constexpr unsigned http_port = 80;
+  constexpr unsigned https_port = 443;
+  const unsigned usual = tls ? https_port : http_port;
+  auto endpoint =
+      Endpoint::parse(fmt::format("{}:{}", host->name, host->port == 0 ? usual : host->port));
+  if (!endpoint) return endpoint.error();
+  return http::UpstreamAddress(*std::move(endpoint), tls);
+}
+
+Result<http::Origin> parse_origin(std::string_view text) {
+  const std::size_t semicolon = std::min(text.find(';'), text.size());
+  auto address = parse_origin_url(text.substr(0, semicolon));
+  if (!address) return address.error();
+  http::Origin origin{*std::move(address), 1};
+  if (semicolon == text.size()) return origin;
+  const std::string_view attribute = text.substr(semicolon + 1);
+  constexpr std::string_view weight = "weight=";
+  if (!attribute.starts_with(weight)) {
+    return invalid_input(
+        fmt::format("{} is not known; after the URL write ;weight=N", quotation(attribute)));
+  }
+  const auto number = parse_number(attribute.substr(weight.size()), 1, limits::origin_weight);
+  if (!number) return invalid_input("weight: " + number.error().message);
+  origin.weight = static_cast<std::uint32_t>(*number);
+  return origin;
+}
+
 }  // namespace
 
-Result<Milliseconds> parse_duration(std::string_view text) {
+Result<Milliseconds> parse_delay(std::string_view text) {
   constexpr auto most = static_cast<std::uint64_t>(limits::configured_wait_most.count());
-  constexpr std::string_view remedy = "write a number with ms, s, m or h, such as 250ms or 10s";
-  const auto value = parse_with_unit(text, time_units, most, remedy);
+  const auto value = parse_with_unit(text, time_units, most, time_remedy);
   if (!value) return value.error();
-  if (*value == 0)
-    return invalid_input(fmt::format("{} is no time at all; {}", quotation(text), remedy));
   return Milliseconds(static_cast<Milliseconds::rep>(*value));
+}
+
+Result<Milliseconds> parse_duration(std::string_view text) {
+  auto duration = parse_delay(text);
+  if (duration && duration->count() == 0) {
+    return invalid_input(fmt::format("{} is no time at all; {}", quotation(text), time_remedy));
+  }
+  return duration;
 }
 
 std::string duration_text(Milliseconds duration) {
@@ -171,26 +215,33 @@ std::string_view level_text(log::Level level) noexcept {
   return "error";
 }
 
-Result<Endpoint> parse_origin(std::string_view url) {
-  const auto wrong = [&](std::string_view why) {
-    return invalid_input(fmt::format("{} {}; write http://HOST[:PORT]", quotation(url), why));
-  };
-  const auto parts = http::split_absolute(url);
-  if (!parts) return wrong("is no URL of an origin");
-  if (url.front() == 'h' || url.front() == 'H') {
-    if (http::same_token(url.substr(0, 6), "https:")) {
+Result<std::vector<http::Origin>> parse_origins(std::string_view text) {
+  std::vector<http::Origin> origins;
+  for (const std::string_view piece : split_list(text)) {
+    auto origin = parse_origin(piece);
+    if (!origin) return origin.error();
+    const bool twice = std::any_of(origins.begin(), origins.end(), [&](const auto& other) {
+      return other.address == origin->address;
+    });
+    if (twice) {
       return invalid_input(
-          fmt::format("{} needs TLS, which is not there yet between Ringside and origins; write "
-                      "http://HOST[:PORT], through a TLS proxy where it must be",
-                      quotation(url)));
+          fmt::format("{} is there twice; name it once, with a weight", quotation(piece)));
     }
+    origins.push_back(*std::move(origin));
   }
-  if (!parts->rest.empty() && parts->rest != "/") return wrong("has a path or query");
-  const auto host = http::split_host(parts->authority);
-  if (!host) return wrong("has no valid host and port");
-  constexpr unsigned http_port = 80;
-  const unsigned port = host->port == 0 ? http_port : host->port;
-  return Endpoint::parse(fmt::format("{}:{}", host->name, port));
+  if (origins.empty()) return invalid_input("no origin; write http://HOST[:PORT]");
+  if (origins.size() > limits::origins_per_route) {
+    return invalid_input(
+        fmt::format("{} origins; name at most {}", origins.size(), limits::origins_per_route));
+  }
+  return origins;
+}
+
+std::string origin_text(const http::Origin& origin) {
+  std::string out =
+      fmt::format("{}://{}", origin.address.tls ? "https" : "http", origin.address.endpoint.text());
+  if (origin.weight != 1) fmt::format_to(std::back_inserter(out), ";weight={}", origin.weight);
+  return out;
 }
 
 Result<std::vector<Network>> parse_networks(std::string_view text) {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "http/origin.h"
 #include "shard/topology_json.h"
 
 // How values are written in flags and configuration files. An Error says what is wrong with the
@@ -18,6 +19,8 @@ namespace ringside::program {
 
 // `250ms`, `10s`, `1m`, `2h`; at least 1 ms, at most limits::configured_wait_most.
 [[nodiscard]] Result<Milliseconds> parse_duration(std::string_view text);
+// The same, and `0ms` for none.
+[[nodiscard]] Result<Milliseconds> parse_delay(std::string_view text);
 [[nodiscard]] std::string duration_text(Milliseconds duration);
 
 // `512KiB`, `256MiB`, `1GiB`, or bytes without a unit.
@@ -32,8 +35,10 @@ namespace ringside::program {
 [[nodiscard]] Result<log::Level> parse_level(std::string_view text);
 [[nodiscard]] std::string_view level_text(log::Level level) noexcept;
 
-// An origin: `http://host[:port][/]`, port 80 where there is none.
-[[nodiscard]] Result<Endpoint> parse_origin(std::string_view url);
+// Origins: `URL[;weight=N],…`, each URL `http://host[:port][/]` or `https://…`, port 80 or 443
+// where there is none.
+[[nodiscard]] Result<std::vector<http::Origin>> parse_origins(std::string_view text);
+[[nodiscard]] std::string origin_text(const http::Origin& origin);
 
 // `NET,…`, each an address or a CIDR block.
 [[nodiscard]] Result<std::vector<Network>> parse_networks(std::string_view text);

@@ -160,6 +160,14 @@ int line_at(std::string_view text, std::size_t position) {
                  std::count(text.begin(), text.begin() + static_cast<long>(position), '\n'));
 }
 
+// The parser's own words quote the file as it is, or the mark of its end, a control byte.
+std::string in_print(std::string words) {
+  for (char& c : words) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return words;
+}
+
 // The parser takes each of the text's documents by a call of its own.
 YamlValue parse_one(std::string_view text) {
   std::istringstream stream{std::string(text)};
@@ -220,7 +228,7 @@ Result<YamlValue> parse_yaml(std::string_view text, const std::string& file) {
   } catch (const YAML::Exception& failure) {
     return wrong(std::max(1, line_of(failure.mark)),
                  fmt::format("no valid YAML: {}; mind the indentation and the blank after a colon",
-                             failure.msg));
+                             in_print(failure.msg)));
   }
 }
 

@@ -84,7 +84,7 @@ Task<void> Client::Impl::probe(std::promise<Result<void>>& answer) {
   const SteadyPoint deadline = cores[0].steady_now() + limits::connect_timeout;
   auto lease = co_await pool.connect(settings.to, deadline);
   if (lease) {
-    pool.give_back(settings.to, std::move(lease->connection));
+    pool.give_back(settings.to, std::move(*lease));
     answer.set_value(Result<void>());
   } else {
     answer.set_value(lease.error());

@@ -47,10 +47,11 @@ SamplePage sample_page(std::string_view target, std::string_view country) {
 
 bool names_entity_tag(std::string_view if_none_match, std::string_view etag) {
   bool found = false;
-  http::for_each_member(if_none_match, [&](std::string_view member) {
+  const auto compare = [&](std::string_view member) {
     if (member.starts_with("W/")) member.remove_prefix(2);
     found = found || member == etag || member == "*";
-  });
+  };
+  http::for_each_member(if_none_match, compare, http::Quoted::entity_tags);
   return found;
 }
 

@@ -10,6 +10,7 @@ build_packages=(
   pkg-config=pkg-config
   # libraries
   libboost1.81-dev
+  libc-ares-dev
   libcli11-dev
   libcpp-httplib-dev
   libfmt-dev

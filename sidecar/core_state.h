@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "geo/country_database.h"
+#include "http/access_log.h"
 #include "http/core.h"
+#include "http/origin_access.h"
+#include "http/origin_gates.h"
 #include "http/pool.h"
+#include "http/retry_budget.h"
 #include "metrics/sheet.h"
+#include "sidecar/health_watch.h"
 #include "sidecar/near_cache.h"
 #include "sidecar/settings.h"
 
@@ -23,24 +28,35 @@ struct Snapshot {
 // What one core's requests share. Only that core's thread touches it, but for the count of purges.
 struct CoreState {
   CoreState(http::Core& the_core, std::shared_ptr<const Snapshot> first, metrics::CoreSheet& counts,
-            std::atomic<std::uint64_t>& purge_count)
+            std::atomic<std::uint64_t>& purge_count, http::OriginGates& gates,
+            http::AccessLog::Queue* log)
       : core(the_core),
         snapshot(std::move(first)),
         countries(snapshot->settings->countries),
         replicas(the_core, ErrorSource::peer),
         origins(the_core, ErrorSource::origin),
+        origin_access(the_core, gates),
+        health(the_core, counts),
         purges(purge_count),
         near(snapshot->settings->near_cache_bytes, purge_count),
-        sheet(counts) {}
+        sheet(counts),
+        access_log(log) {
+    origins.set_tls(snapshot->settings->tls);
+    health.follow(snapshot->settings, snapshot->shards);
+  }
 
   http::Core& core;
   std::shared_ptr<const Snapshot> snapshot;  // the newest; a request keeps the one it began with
   geo::CountryMemo countries;
   http::Pool replicas;
   http::Pool origins;
+  http::OriginAccess origin_access;
+  HealthWatch health;                  // of the replicas
+  http::RetryBudget repeats;           // of requests to replicas
   std::atomic<std::uint64_t>& purges;  // answered ones, of all cores together; see NearCache
   NearCache near;
   metrics::CoreSheet& sheet;
+  http::AccessLog::Queue* access_log;  // null: none is written
 };
 
 }  // namespace ringside::sidecar

@@ -9,6 +9,10 @@ namespace ringside::sidecar {
 Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
                     const Settings& settings, geo::CountryMemo& countries, Decision& decision) {
   decision.method = request.method;
+  auto hop = http::look_at_hop(request, settings.via);
+  if (!hop) return hop.error();
+  decision.hop = *hop;
+  if (hop->answer_here) return {};
   if (auto parsed = http::normalise_target(request.target, decision.target); !parsed) {
     return parsed.error();
   }

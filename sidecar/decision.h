@@ -8,6 +8,7 @@
 #include "geo/country.h"
 #include "geo/country_database.h"
 #include "http/head.h"
+#include "http/hop.h"
 #include "http/target.h"
 #include "sidecar/settings.h"
 
@@ -17,6 +18,7 @@ namespace ringside::sidecar {
 // to request of a connection, so that its strings keep their capacity.
 struct Decision {
   std::string method;  // kept: the request's own views end when its body is read
+  http::Hop hop;
   http::Target target;
   std::string host;
   IpAddress peer;  // the socket's other end
@@ -33,7 +35,8 @@ struct Decision {
 
 // Steps 3 to 5 of the life of a request: who asks, from which country, by which route, and the key
 // that chooses the replica. Fails for targets and hosts that are malformed, and where no route
-// matches.
+// matches; for TRACE, and for requests that go round in circles. With hop.answer_here nothing else
+// is decided.
 [[nodiscard]] Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
                                   const Settings& settings, geo::CountryMemo& countries,
                                   Decision& decision);

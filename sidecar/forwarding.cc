@@ -1,11 +1,26 @@
 #include "sidecar/forwarding.h"
 
-#include <vector>
+#include <algorithm>
+#include <boost/container/static_vector.hpp>
 
+#include "base/check.h"
 #include "base/limits.h"
+#include "http/head_text.h"
+#include "http/internal_fields.h"
 #include "sidecar/messages.h"
 
 namespace ringside::sidecar {
+namespace {
+
+constexpr std::string_view end_of_head = "\r\n";
+
+// What the replica may take of a wait, so that it can still say itself that its origin is silent:
+// else the next owners would be asked, and ask that origin too.
+Milliseconds share_of_replica(Milliseconds wait) noexcept {
+  return std::max(wait - limits::replica_answer_allowance, wait / 2);
+}
+
+}  // namespace
 
 Forwarding::Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision)
     : state_(state),
@@ -13,37 +28,80 @@ Forwarding::Forwarding(CoreState& state, const Snapshot& snapshot, const Decisio
       decision_(decision),
       deadline_(state.core.steady_now() + settings_.request_deadline) {}
 
-http::Task<Result<void>> Forwarding::ask(const Endpoint& address, http::Pool& pool,
-                                         const http::OutgoingRequest& outgoing) {
-  exchange_.emplace(state_.core, pool);
-  const http::ExchangeLimits limits{settings_.connect_timeout, settings_.first_byte_timeout,
-                                    deadline_};
-  co_return co_await exchange_->ask(address, outgoing, limits);
+http::ExchangeLimits Forwarding::limits() const noexcept {
+  return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
 }
 
-http::Task<Result<void>> Forwarding::ask_owners(const http::OutgoingRequest& outgoing) {
-  const shard::Topology& topology = *settings_.topology;
-  Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
-  if (topology.members().empty()) co_return nobody;
+http::Task<Result<void>> Forwarding::ask_owner(shard::MemberIndex owner,
+                                               const http::OutgoingRequest& outgoing) {
+  exchange_.emplace(state_.core, state_.replicas);
+  const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
+  HealthWatch::Ask asked(state_.health, settings_, owner, *exchange_, repeatable);
+  const auto answered = co_await exchange_->ask(settings_.addresses[owner], outgoing, limits());
+  asked.end(answered);
+  co_return answered;
+}
 
-  shard::MemberIndex owner = topology.owner(decision_.key());
-  std::vector<shard::MemberIndex> owners;  // only a failure needs the order of preference
-  for (std::size_t tried = 1;; ++tried) {
-    const auto answered = co_await ask(settings_.addresses[owner], state_.replicas, outgoing);
+// For the head of a replica's answer, from now on. The time for the first byte begins when a body
+// is out; until then what the client sends may take long.
+Milliseconds Forwarding::wait_for(const http::OutgoingRequest& outgoing) const noexcept {
+  const auto left = std::chrono::ceil<Milliseconds>(deadline_ - state_.core.steady_now());
+  const auto most = outgoing.body == nullptr ? settings_.first_byte_timeout : left;
+  return std::clamp(left, Milliseconds{0}, std::max(most, Milliseconds{0}));
+}
+
+// A request that was never sent is none that is repeated: the next owner is the first that it costs
+// anything.
+bool Forwarding::may_repeat_after(const Error& failure) noexcept {
+  const bool never_sent =
+      failure.kind == ErrorKind::refused || failure.kind == ErrorKind::unresolved;
+  return never_sent || state_.repeats.spend(state_.core.steady_now());
+}
+
+http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
+                                                std::string& head) {
+  const std::size_t members = settings_.topology->members().size();
+  Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
+  if (members == 0) co_return nobody;
+
+  state_.repeats.count_request(state_.core.steady_now());
+  const std::size_t most = std::min<std::size_t>(members, limits::owners_tried);
+  const std::size_t head_size = head.size();
+  boost::container::static_vector<shard::MemberIndex, limits::owners_tried> asked;
+  while (true) {
+    const auto owner = state_.health.choose(settings_, decision_.key(), asked);
+    RINGSIDE_CHECK(owner.has_value());  // fewer were asked than there are
+    asked.push_back(*owner);
+    head.resize(head_size);
+    http::append_field(head, http::internal::deadline,
+                       std::to_string(share_of_replica(wait_for(outgoing)).count()));
+    outgoing.head = head.append(end_of_head);
+    const auto answered = co_await ask_owner(*owner, outgoing);
     if (answered) {
-      answered_by_ = owner;
+      answered_by_ = *owner;
       co_return answered;
     }
-    if (answered.error().retry == Retry::no) co_return answered.error();
-    state_.sheet.count_error(answered.error().source);
+    const Error& failure = answered.error();
+    if (failure.retry == Retry::no) co_return failure;
     // A wait that ran out is another thing than nobody to ask: 504, not 503.
-    if (answered.error().kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
-    nobody.message += "; " + topology.members()[owner].name + ": " + answered.error().message;
-    if (owners.empty()) topology.owners(decision_.key(), limits::owners_tried, owners);
-    if (tried >= owners.size() || state_.core.steady_now() >= deadline_) co_return nobody;
-    owner = owners[tried];
+    if (failure.kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
+    nobody.message += "; " + settings_.topology->members()[*owner].name + ": " + failure.message;
+    const bool was_last = asked.size() == most || state_.core.steady_now() >= deadline_;
+    if (!was_last && !may_repeat_after(failure)) co_return failure;
+    state_.sheet.count_error(failure.source);
+    if (was_last) co_return nobody;
     state_.sheet.count_retry();
   }
+}
+
+http::Task<Result<void>> Forwarding::ask_origins(const std::vector<http::Origin>& origins,
+                                                 const http::OutgoingRequest& outgoing) {
+  exchange_.emplace(state_.core, state_.origins);
+  auto asked = co_await state_.origin_access.ask(origins, *exchange_, outgoing, limits());
+  std::optional<int> status;
+  if (asked.answered) status = exchange_->head().status;
+  state_.sheet.count_origin_requests(asked.requests, status);
+  co_return std::move(asked.answered);
 }
 
 http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http::Connection& client,
@@ -52,27 +110,25 @@ http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http:
   outgoing.method = decision_.method;
   if (request.framing.kind != http::Framing::Kind::none) {
     outgoing.body = &client;
-    outgoing.tell_to_continue = request.expects_continue;
+    outgoing.expects_continue = request.expects_continue;
     if (request.framing.kind == http::Framing::Kind::chunked) {
       outgoing.body_coding = http::Coding::chunked;
     }
   }
-  const auto& origin = decision_.route->origin;
+  if (request.minor_version >= 1) outgoing.interim_to = &client;
+  outgoing.upgrades = decision_.hop.upgrades;
+  const auto& origins = decision_.route->origins;
   const bool origin_allowed =
-      settings_.without_replica == WithoutReplica::ask_origin && origin.has_value();
+      settings_.without_replica == WithoutReplica::ask_origin && !origins.empty();
 
   write_upstream_head(head, request, decision_, settings_, Upstream::replica);
-  outgoing.head = head;
-  const auto answered = co_await ask_owners(outgoing);
+  head.resize(head.size() - end_of_head.size());
+  const auto answered = co_await ask_owners(outgoing, head);
   if (answered || answered.error().retry == Retry::no || !origin_allowed) co_return answered;
 
   write_upstream_head(head, request, decision_, settings_, Upstream::origin);
   outgoing.head = head;
-  const auto direct = co_await ask(*origin, state_.origins, outgoing);
-  using Answer = metrics::OriginAnswer;
-  state_.sheet.count_origin_request(direct ? metrics::origin_answer(exchange_->head().status)
-                                           : Answer::failed);
-  co_return direct;
+  co_return co_await ask_origins(origins, outgoing);
 }
 
 }  // namespace ringside::sidecar

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "http/exchange.h"
@@ -12,7 +13,8 @@
 namespace ringside::sidecar {
 
 // Steps 7 and 8: asks the owner of the request's shard, on failure the next distinct owners, and
-// where no replica can take it the origin, if that is allowed. One per request.
+// where no replica can take it the origin, if that is allowed. Owners that are not in service are
+// passed over (HealthWatch::choose). One per request.
 class Forwarding {
  public:
   Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision);
@@ -28,9 +30,15 @@ class Forwarding {
   }
 
  private:
-  http::Task<Result<void>> ask_owners(const http::OutgoingRequest& outgoing);
-  http::Task<Result<void>> ask(const Endpoint& address, http::Pool& pool,
-                               const http::OutgoingRequest& outgoing);
+  // `head` is that for a replica but for its end, and sent by `outgoing`.
+  http::Task<Result<void>> ask_owners(http::OutgoingRequest& outgoing, std::string& head);
+  http::Task<Result<void>> ask_owner(shard::MemberIndex owner,
+                                     const http::OutgoingRequest& outgoing);
+  http::Task<Result<void>> ask_origins(const std::vector<http::Origin>& origins,
+                                       const http::OutgoingRequest& outgoing);
+  [[nodiscard]] Milliseconds wait_for(const http::OutgoingRequest& outgoing) const noexcept;
+  [[nodiscard]] http::ExchangeLimits limits() const noexcept;
+  [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
 
   CoreState& state_;
   const Settings& settings_;

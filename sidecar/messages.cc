@@ -44,13 +44,16 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
   const auto connection = request.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
-        http::is_hop_by_hop(field.name, connection)) {
+        http::is_hop_by_hop(field.name, connection) ||
+        (decision.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
       continue;
     }
     http::append_field(out, field.name, field.value);
   }
   http::append_framing(out, request.framing);
-  http::append_via(out, request, own_name);
+  http::append_expectation(out, request);
+  http::append_max_forwards(out, decision.hop);
+  http::append_via(out, request, settings.via);
   append_forwarded_fields(out, request.fields, decision);
   // A route whose key is without the country must not let the origin's answer depend on it.
   if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
@@ -62,6 +65,7 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
       http::append_field(out, http::internal::extra_key, decision.extra_key);
     }
   }
+  if (decision.hop.upgrades) http::append_upgrade(out);
   out.append("\r\n");
 }
 
@@ -70,7 +74,7 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
           fields.first(http::internal::near_ttl).value_or(std::string_view{})};
 }
 
-void begin_client_head(std::string& out, const http::ResponseHead& response,
+void begin_client_head(std::string& out, const http::ResponseHead& response, TimePoint now,
                        std::string_view own_cache_status, std::string_view left_out) {
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
@@ -87,6 +91,7 @@ void begin_client_head(std::string& out, const http::ResponseHead& response,
     }
     http::append_field(out, field.name, field.value);
   }
+  http::append_date_if_absent(out, response.fields, now);
   cache_status += own_cache_status;
   http::append_field(out, "Cache-Status", cache_status);
   http::append_field(out, "Via", "1.1 ringside");

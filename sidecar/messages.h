@@ -29,8 +29,8 @@ struct ReplicaNotes {
 [[nodiscard]] ReplicaNotes read_notes(const http::Fields& fields) noexcept;
 
 // Begins the head of the answer for the client in `out`: status line, end-to-end fields but for
-// `left_out`, Cache-Status with our member, Via.
-void begin_client_head(std::string& out, const http::ResponseHead& response,
+// `left_out`, Date, Cache-Status with our member, Via.
+void begin_client_head(std::string& out, const http::ResponseHead& response, TimePoint now,
                        std::string_view own_cache_status, std::string_view left_out = {});
 // Ends it: framing, what becomes of the connection, the empty line.
 void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery);

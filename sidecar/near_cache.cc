@@ -55,10 +55,10 @@ void NearCache::heed_purges() noexcept {
 
 bool may_be_answered_nearby(const http::RequestHead& request) noexcept {
   if (request.method != "GET" || request.framing.kind != http::Framing::Kind::none) return false;
-  constexpr std::array<std::string_view, 9> telling = {
+  constexpr std::array<std::string_view, 10> telling = {
       "cache-control", "pragma",   "authorization",     "range",
       "if-none-match", "if-match", "if-modified-since", "if-unmodified-since",
-      "if-range"};
+      "if-range",      "upgrade"};
   for (const http::Field& field : request.fields) {
     for (const std::string_view name : telling) {
       if (http::same_token(field.name, name)) return false;

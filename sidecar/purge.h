@@ -10,7 +10,7 @@
 namespace ringside::sidecar {
 
 // Asks every replica to purge the URI: each shard and country of it may lie on another one. Target
-// "*" purges everything of any host. One replica after the other, within the request deadline.
+// "*" purges everything of any host. All replicas at once, within the request deadline.
 http::Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
                                        const std::string& host, const std::string& target);
 

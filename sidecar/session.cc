@@ -8,7 +8,9 @@
 #include "base/limits.h"
 #include "http/cache_control.h"
 #include "http/error_response.h"
+#include "http/head_text.h"
 #include "http/relay.h"
+#include "http/tunnel.h"
 #include "http/turn.h"
 #include "sidecar/messages.h"
 #include "sidecar/purge.h"
@@ -48,6 +50,10 @@ Session::~Session() { state_.sheet.connection_closed(); }
 
 // The life of a request; the numbers are those of docs/ARCHITECTURE.md.
 http::Task<void> Session::run() {
+  if (any_contains(state_.snapshot->settings->proxied_from, client_.remote())) {
+    const auto told = co_await http::read_proxy_header(client_);
+    if (!told) co_return;
+  }
   while (keep_alive_) {
     const auto next = co_await http::next_request(client_, request_);  // 1
     if (next && !*next) co_return;
@@ -55,9 +61,13 @@ http::Task<void> Session::run() {
     count_ = {};
     decision_.method.clear();
     decision_.country = {};
+    decision_.client = client_.remote();
+    begin_record(next.has_value());
     const auto looked = next ? look() : Result<void>(next.error());  // 2 to 5
     if (!looked) {
       co_await refuse(looked.error());
+    } else if (decision_.hop.answer_here) {
+      co_await answer_options();
     } else if (decision_.method == "PURGE") {
       co_await purge();
     } else if (const auto* entry = find_nearby()) {  // 6
@@ -75,10 +85,12 @@ http::Task<void> Session::run() {
 Result<void> Session::look() {
   snapshot_ = state_.snapshot;
   keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
+  decision_.method = request_.method;
+  if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
   auto decided =
       decide(request_, client_.remote(), *snapshot_->settings, state_.countries, decision_);
-  ask_near_cache_ =
-      decided && decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
+  ask_near_cache_ = decided && !decision_.hop.answer_here &&
+                    decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
   if (ask_near_cache_) {
     near_key_.assign(decision_.host).append("\n").append(decision_.target.path);
     near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
@@ -114,6 +126,12 @@ http::Task<void> Session::answer_from_replica() {
     co_return;
   }
   const auto member = forwarding.answered_by();
+  if (forwarding.exchange().head().status == 101) {
+    count_.outcome = metrics::Outcome::bypass;
+    if (member) count_.shard = snapshot_->shards[*member];
+    co_await carry_tunnel(forwarding);
+    co_return;
+  }
   if (!member) {  // What an origin says in our own fields is not heard.
     const bool missed = is_for_the_store(request_, decision_.method);
     count_.outcome = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
@@ -121,6 +139,7 @@ http::Task<void> Session::answer_from_replica() {
     co_return;
   }
   count_.shard = snapshot_->shards[*member];
+  if (state_.access_log) record_.replica = snapshot_->settings->topology->members()[*member].name;
   forget_nearby_after(forwarding.exchange().head().status);
   const http::Fields& fields = forwarding.exchange().head().fields;
   count_.outcome =
@@ -143,11 +162,12 @@ void Session::forget_nearby_after(int status) noexcept {
 
 http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view own_cache_status) {
   http::Exchange& exchange = forwarding.exchange();
+  record_.status = exchange.head().status;
   const auto delivery =
       http::choose_delivery(request_.minor_version, http::length_is_known(exchange.head().framing),
                             keep_alive_ && client_.body_done() && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
-  begin_client_head(head_, exchange.head(), own_cache_status);
+  begin_client_head(head_, exchange.head(), state_.core.now(), own_cache_status);
   end_client_head(head_, request_.minor_version, delivery);
   std::string_view head = head_;
   const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
@@ -187,8 +207,9 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   entry.until = entry.stored + ttl;
   entry.shard = count_.shard;
   entry.age_s = number(exchange.head().fields.first("age").value_or("0"));
-  begin_client_head(entry.head, exchange.head(), nearby_status, "age");
-  begin_client_head(head_, exchange.head(), forwarded_status);
+  const TimePoint now = state_.core.now();
+  begin_client_head(entry.head, exchange.head(), now, nearby_status, "age");
+  begin_client_head(head_, exchange.head(), now, forwarded_status);
   const auto delivery =
       http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
@@ -210,6 +231,30 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   const auto sent = entry.body;
   state_.near.store(near_key_, std::move(entry), asked_at);
   co_await write(head_, *sent);
+}
+
+// The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
+http::Task<void> Session::carry_tunnel(Forwarding& forwarding) {
+  http::Exchange& exchange = forwarding.exchange();
+  keep_alive_ = false;
+  begin_client_head(head_, exchange.head(), state_.core.now(), forwarded_status);
+  http::append_upgrade(head_);
+  record_.status = exchange.head().status;
+  head_.append("\r\n");
+  const std::array<asio::const_buffer, 1> head{asio::buffer(head_)};
+  const auto written = co_await client_.write(head, limits::client_io_timeout);
+  if (!written) co_return;
+  const auto carried =
+      co_await http::tunnel(client_, exchange.connection(), limits::tunnel_idle_timeout);
+  count_.body_bytes = carried.down;
+}
+
+// RFC 9110 §9.3.7, §7.6.2: asked of us, not of what is behind us.
+http::Task<void> Session::answer_options() {
+  keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
+  count_.outcome = metrics::Outcome::bypass;
+  const std::string answer = http::options_response(state_.core.now(), !keep_alive_);
+  co_await write(answer, {});
 }
 
 http::Task<void> Session::purge() {
@@ -237,12 +282,14 @@ http::Task<void> Session::refuse(const Error& error) {
   http::ErrorResponse how;
   how.proxy = own_name;
   how.cache_status = forwarded_status;
+  how.now = state_.core.now();
   how.close = !keep_alive_;
   how.head_only = decision_.method == "HEAD";
   co_await write(http::error_response(error, how), {});
 }
 
 http::Task<void> Session::write(std::string_view head, std::string_view body) {
+  record_.status = http::status_of(head);
   const std::array<asio::const_buffer, 2> buffers{asio::const_buffer(head.data(), head.size()),
                                                   asio::const_buffer(body.data(), body.size())};
   client_.set_deadline(limits::client_io_timeout);
@@ -250,9 +297,19 @@ http::Task<void> Session::write(std::string_view head, std::string_view body) {
   if (!written) keep_alive_ = false;
 }
 
+void Session::begin_record(bool head_was_read) {
+  if (state_.access_log == nullptr) return;
+  record_.begin(state_.core.now(), client_.remote(), head_was_read ? &request_ : nullptr);
+}
+
 void Session::count(SteadyPoint began) noexcept {
-  state_.sheet.count_request(count_.shard, decision_.country.code(), count_.outcome,
-                             state_.core.steady_now() - began, count_.body_bytes);
+  const auto duration = state_.core.steady_now() - began;
+  const auto country = decision_.country.code();
+  state_.sheet.count_request(count_.shard, country, count_.outcome, duration, count_.body_bytes);
+  if (state_.access_log == nullptr) return;
+  record_.client = decision_.client;
+  record_.end(metrics::name(count_.outcome), country, duration, count_.body_bytes);
+  state_.access_log->write(record_);
 }
 
 }  // namespace ringside::sidecar

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "http/access_record.h"
 #include "http/connection.h"
 #include "http/head.h"
 #include "metrics/outcome.h"
@@ -38,12 +39,15 @@ class Session {
   http::Task<void> relay_answer(Forwarding& forwarding, std::string_view own_cache_status);
   http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
                                    std::uint64_t asked_at);
+  http::Task<void> carry_tunnel(Forwarding& forwarding);
   http::Task<void> purge();
+  http::Task<void> answer_options();
   // Counts the error; those that another replica made good are counted where that was found.
   http::Task<void> refuse(const Error& error);
   http::Task<void> write(std::string_view head, std::string_view body);
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
   void forget_nearby_after(int status) noexcept;
+  void begin_record(bool head_was_read);
   void count(SteadyPoint began) noexcept;
 
   CoreState& state_;
@@ -54,6 +58,7 @@ class Session {
   std::string near_key_;
   std::string head_;  // scratch for heads that are written
   Count count_;
+  http::AccessRecord record_;  // for the access log, where there is one
   bool ask_near_cache_ = false;
   bool keep_alive_ = true;
   std::uint32_t requests_ = 0;

@@ -9,7 +9,10 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "geo/country_database.h"
+#include "http/hop.h"
+#include "http/origin.h"
 #include "http/route_table.h"
+#include "http/tls.h"
 #include "shard/shard_key.h"
 #include "shard/topology.h"
 
@@ -18,7 +21,7 @@ namespace ringside::sidecar {
 struct Route {
   std::string name;
   http::RouteMatch match;
-  std::optional<Endpoint> origin;  // asked directly where no replica can be and that is allowed
+  std::vector<http::Origin> origins;  // asked directly where no replica can be, if it is allowed
   shard::KeySpec key = shard::KeySpec::country_and_path();
   Milliseconds near_ttl{0};  // how long the near cache may give an answer at most; 0: not at all
 };
@@ -36,14 +39,19 @@ struct Settings {
   std::string topology_id;          // topology->id() in hexadecimal, as requests carry it
   std::vector<Endpoint> addresses;  // of the topology's members, in their order
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
-  std::vector<Network> trusted;     // whose Forwarded/X-Forwarded-For is believed
-  std::vector<Network> purge_from;  // whose PURGE requests are obeyed, and sent to every replica
+  std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
+  std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
+  std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
+  std::string via = http::via_name("ringside");  // what this process is called in a request's Via
   std::string country_header = "X-Country";
+  std::size_t connections_per_address = limits::connections_per_address;  // of one core
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change
   WithoutReplica without_replica = WithoutReplica::refuse;
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
+  std::shared_ptr<const http::TlsContext> tls;  // for https:// origins; null where there are none
+  std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };
 
 }  // namespace ringside::sidecar

@@ -1,14 +1,14 @@
 #include "sidecar/sidecar.h"
 
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <future>
 #include <mutex>
+#include <set>
 
 #include "base/limits.h"
 #include "http/core.h"
 #include "http/server.h"
+#include "http/spawn.h"
 #include "http/waiter.h"
 #include "sidecar/core_state.h"
 #include "sidecar/purge.h"
@@ -17,7 +17,13 @@
 namespace ringside::sidecar {
 namespace {
 
-namespace asio = http::asio;
+std::set<http::UpstreamAddress> origins_of(const Settings& settings) {
+  std::set<http::UpstreamAddress> addresses;
+  for (const Route& route : settings.routes) {
+    for (const http::Origin& origin : route.origins) addresses.insert(origin.address);
+  }
+  return addresses;
+}
 
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
                                               metrics::Sheet& sheet) {
@@ -47,13 +53,26 @@ struct Sidecar::Impl {
       : sheet(metrics::Role::sidecar, "", start.cores),
         settings(std::move(start.settings)),
         cores("sidecar", start.cores, clock),
-        server(cores, [this](http::Connection& client) { return serve(client); }) {
+        server(
+            cores, [this](http::Connection& client) { return serve(client); },
+            [this](http::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
     const auto snapshot = make_snapshot(settings, sheet);
+    gates.keep(origins_of(*settings), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
-      states.push_back(
-          std::make_unique<CoreState>(cores[index], snapshot, sheet.core(index), purges));
-      asio::co_spawn(cores[index].context(), age_pools(*states.back()), asio::detached);
+      states.push_back(std::make_unique<CoreState>(
+          cores[index], snapshot, sheet.core(index), purges, gates,
+          start.access_log ? &start.access_log->queue(index) : nullptr));
+      http::spawn(cores[index].context(), age_pools(*states.back()));
+      http::spawn(cores[index].context(), states.back()->health.run());
     }
+  }
+
+  // Behind those who are believed about others there are many clients.
+  [[nodiscard]] std::optional<std::size_t> limit_of(http::Core& core, const IpAddress& from) const {
+    const Settings& current = *states[core.index()]->snapshot->settings;
+    const bool proxy =
+        any_contains(current.trusted, from) || any_contains(current.proxied_from, from);
+    return proxy ? std::nullopt : std::optional(current.connections_per_address);
   }
 
   http::Task<void> serve(http::Connection& client) {
@@ -65,6 +84,7 @@ struct Sidecar::Impl {
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
   std::atomic<std::uint64_t> purges{0};
+  http::OriginGates gates;
   // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
   // unwound.
   http::CoreGroup cores;
@@ -92,11 +112,16 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
     const std::lock_guard lock(impl_->settings_mutex);
     impl_->settings = std::move(settings);
   }
+  const Settings& applied = *snapshot->settings;
+  impl_->gates.keep(origins_of(applied), applied.origin_connections);
   impl_->cores.on_each([&](http::Core& core) {
     CoreState& state = *impl_->states[core.index()];
+    state.origin_access.forget();
     if (state.snapshot->settings->countries != snapshot->settings->countries) {
       state.countries.replace(snapshot->settings->countries);
     }
+    state.origins.set_tls(snapshot->settings->tls);
+    state.health.follow(snapshot->settings, snapshot->shards);
     state.snapshot = snapshot;
   });
 }
@@ -106,18 +131,29 @@ std::shared_ptr<const Settings> Sidecar::settings() const {
   return impl_->settings;
 }
 
-const metrics::Sheet& Sidecar::sheet() const noexcept { return impl_->sheet; }
+const metrics::Sheet& Sidecar::sheet() const {
+  const auto origins = impl_->gates.figures(impl_->cores[0].steady_now());
+  impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
+                            origins.refused_queue_timeout, origins.refused_circuit_open,
+                            origins.circuits_opened, origins.circuits_open});
+  return impl_->sheet;
+}
 
 PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_query) {
   CoreState& state = *impl_->states.front();
+  if (!impl_->cores.running()) {
+    PurgeReport report;
+    for (const auto& member : settings()->topology->members()) {
+      report.missing.push_back(member.name + ": not asked, this sidecar has stopped");
+    }
+    return report;
+  }
   std::promise<PurgeReport> done;
-  asio::co_spawn(
-      state.core.context(),
-      [&]() -> http::Task<void> {
-        const auto snapshot = state.snapshot;
-        done.set_value(co_await purge_replicas(state, *snapshot, host, path_and_query));
-      },
-      asio::detached);
+  const auto ask = [&]() -> http::Task<void> {
+    const auto snapshot = state.snapshot;
+    done.set_value(co_await purge_replicas(state, *snapshot, host, path_and_query));
+  };
+  http::spawn(state.core.context(), ask());
   return done.get_future().get();
 }
 

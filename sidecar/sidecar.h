@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "http/access_log.h"
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/settings.h"
@@ -21,6 +22,7 @@ class Sidecar {
     Endpoint listen;
     std::size_t cores = 1;
     std::shared_ptr<const Settings> settings;
+    http::AccessLog* access_log = nullptr;  // outlives the sidecar; null: none is written
   };
   // Binds and serves. The clock must outlive the sidecar.
   [[nodiscard]] static Result<std::unique_ptr<Sidecar>> start(Start start, const Clock& clock);
@@ -30,10 +32,11 @@ class Sidecar {
   // Publishes new settings to every core, whole; returns when all have them.
   void apply(std::shared_ptr<const Settings> settings);
   [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
-  [[nodiscard]] const metrics::Sheet& sheet() const noexcept;      // thread-safe
+  // Thread-safe; brings the figures of the origins up to date.
+  [[nodiscard]] const metrics::Sheet& sheet() const;
 
   // Asks every replica to purge the URI (all shard keys and variants; `*`: everything).
-  // Waits at most the request deadline.
+  // Waits at most the request deadline; once stopped, no replica is asked and all are missing.
   [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
 
   // No new connections; answers in hand are finished.

@@ -260,6 +260,15 @@ TEST(Endpoint, ReadsAddressesAndNames) {
   }
 }
 
+// The fuzzer's find: what was refused was quoted with its control bytes, line feeds among them.
+TEST(Address, AMessageHeldControlBytes) {
+  const std::string wrong = "10.0.0.1\n:80\x1b[2J";
+  for (const Error& error : {Endpoint::parse(wrong).error(), Endpoint::parse("\n:80").error(),
+                             IpAddress::parse(wrong).error(), Network::parse(wrong).error()}) {
+    for (const char c : error.message) EXPECT_GE(c, ' ') << error.message;
+  }
+}
+
 TEST(Endpoint, RefusesWhatIsNone) {
   using namespace std::string_view_literals;
   struct Case {

@@ -18,15 +18,16 @@ Settings settings_of(std::vector<Route> routes) {
 }
 
 Settings some_settings() {
-  return settings_of(
-      {{"api", {"a.test", "/api"}, {"10.0.0.1", 1}}, {"all", {"a.test", "/"}, {"10.0.0.2", 2}}});
+  const http::Origin one{Endpoint{"10.0.0.1", 1}};
+  const http::Origin two{Endpoint{"10.0.0.2", 2}};
+  return settings_of({{"api", {"a.test", "/api"}, {one}}, {"all", {"a.test", "/"}, {two}}});
 }
 
 Result<void> inquire(const std::string& bytes, Inquiry& inquiry, const Settings& settings) {
   http::RequestHead request;
   const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
   EXPECT_TRUE(parsed) << parsed.error().message;
-  return cache::inquire(request, settings, inquiry);
+  return cache::inquire(request, settings, "cache-0 (here)", inquiry);
 }
 
 struct UseRow {
@@ -130,6 +131,31 @@ TEST(Inquiry, KeepsNothingOfTheRequestBefore) {
   EXPECT_FALSE(inquiry.from_sidecar);
   EXPECT_FALSE(inquiry.directives.no_store);
   EXPECT_TRUE(inquiry.may_fill_store);
+}
+
+TEST(Inquiry, TakesNoLongerThanTheSidecarWaits) {
+  struct Row {
+    std::string fields;
+    std::int64_t allowed_ms;
+  };
+  auto settings = some_settings();
+  settings.request_deadline = Milliseconds{5'000};
+  const std::string from_sidecar = "Ringside-Topology: 0\r\n";
+  for (const Row& row :
+       std::vector<Row>{{"", 5'000},
+                        {from_sidecar, 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 1200\r\n", 1'200},
+                        {from_sidecar + "Ringside-Deadline-Ms: 0\r\n", 0},
+                        {from_sidecar + "Ringside-Deadline-Ms: 60000\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: -1\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 1s\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 99999999999999999999\r\n", 5'000},
+                        {"Ringside-Deadline-Ms: 1200\r\n", 5'000}}) {
+    Inquiry inquiry;
+    ASSERT_TRUE(
+        inquire("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.fields + "\r\n", inquiry, settings));
+    EXPECT_EQ(inquiry.time_allowed, Milliseconds{row.allowed_ms}) << row.fields;
+  }
 }
 
 }  // namespace

@@ -64,6 +64,15 @@ TEST(OriginHead, TellsTheCountryOnlyWhereTheSidecarSaidIt) {
   EXPECT_THAT(origin_head(some_request, Asking::whole, nullptr, ""), Not(HasSubstr("X-Country")));
 }
 
+// RFC 9110 §10.1.1
+TEST(OriginHead, PassesTheExpectationOfABodyOn) {
+  EXPECT_EQ(origin_head("PUT /a HTTP/1.1\r\nHost: a.test\r\nExpect: 100-Continue\r\n"
+                        "Content-Length: 5\r\n\r\n",
+                        Asking::as_it_is),
+            "PUT /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n"
+            "Via: 1.1 cache-3\r\nX-Country: DE\r\n\r\n");
+}
+
 TEST(OriginHead, SendsTheNormalisedTargetAndOurFraming) {
   EXPECT_EQ(origin_head("POST /a/../%7eb?c HTTP/1.0\r\nHost: a.test\r\nContent-Length: 5\r\n\r\n",
                         Asking::as_it_is),
@@ -141,10 +150,10 @@ TEST(ForwardedHead, LeavesOutHopsAndInternals) {
                                {"Set-Cookie", "b"},
                                {"Via", "1.1 inner"}});
   std::string out("left from before");
-  begin_forwarded_head(out, response, "cache-3");
+  begin_forwarded_head(out, response, TimePoint{}, "cache-3");
   EXPECT_EQ(out,
             "HTTP/1.1 299 Odd\r\nContent-Length: 5\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n"
-            "Via: 1.1 inner\r\nVia: 1.0 cache-3\r\n");
+            "Via: 1.1 inner\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.0 cache-3\r\n");
 }
 
 TEST(NotModifiedHead, Rfc9110Section15Point4Point5) {

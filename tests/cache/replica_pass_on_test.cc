@@ -128,29 +128,60 @@ TEST(ReplicaPassOn, AFetchThatBeganBeforeAnUnsafeMethodIsNotStored) {
   EXPECT_EQ(replica.get("/p").body, "new");
 }
 
-TEST(ReplicaPassOn, ExpectContinueIsAnsweredByUsAndNotPassedOn) {
-  ScriptedPeer origin([](Stage& stage) {
-    const auto request = stage.read_request();
-    stage.send(answer("200 OK", "", body_of(request)));
-    stage.stall();
-  });
-  SomeReplica replica(origin.address());
-  auto client = replica.client();
-  client.send(post("Content-Length: 5\r\nExpect: 100-continue\r\n", ""));
-  EXPECT_EQ(client.read().status, 100);
-  client.send("hello");
-  EXPECT_EQ(client.read().body, "hello");
-  EXPECT_EQ(support::field(origin.heads().at(0), "expect"), "");
+TEST(ReplicaPassOn, TheBodyWaitsForTheOriginsContinue) {
+  for (const bool origin_knows : {true, false}) {
+    ScriptedPeer origin([&](Stage& stage) {
+      stage.read_head();
+      if (origin_knows) stage.send("HTTP/1.1 100 Continue\r\n\r\n");
+      stage.send(answer("200 OK", "", stage.read(5)));
+      stage.stall();
+    });
+    SomeReplica replica(origin.address());
+    auto client = replica.client();
+    client.send(post("Content-Length: 5\r\nExpect: 100-continue\r\n", ""));
+    ASSERT_TRUE(support::eventually([&] { return origin.requests() == 1; }));
+    EXPECT_EQ(support::field(origin.heads().at(0), "expect"), "100-continue");
+    // One that knows nothing of it gets the body when its time is over.
+    if (!origin_knows) replica.clock().advance(limits::continue_timeout + Milliseconds{1});
+    EXPECT_EQ(client.read().status, 100);
+    client.send("hello");
+    EXPECT_EQ(client.read().body, "hello");
+  }
 }
 
-TEST(ReplicaPassOn, InterimAnswersAreReadOver) {
+TEST(ReplicaPassOn, InterimAnswersArePassedOn) {
   ScriptedPeer origin(
       always("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" +
-             answer("200 OK", lives, "final")));
+             answer("200 OK", "Cache-Control: no-store\r\n", "final")));
   SomeReplica replica(origin.address());
-  const auto reply = replica.get("/");
-  EXPECT_EQ(reply.status, 200);
-  EXPECT_EQ(reply.body, "final");
+  auto client = replica.client();
+  const auto early = client.get("/");
+  EXPECT_EQ(early.status, 103);
+  EXPECT_EQ(early.field("link"), "</x>");
+  EXPECT_EQ(client.read().status, 102);
+  EXPECT_EQ(client.read().body, "final");
+  EXPECT_EQ(replica.client().ask("GET / HTTP/1.0\r\nHost: a.test\r\n\r\n").body, "final");
+}
+
+TEST(ReplicaPassOn, AnsweredHere) {
+  ScriptedPeer origin(always(answer("200 OK", lives, "final")));
+  SomeReplica replica(origin.address());
+  const auto ask = [&](std::string_view method, std::string_view lines) {
+    std::string request(method);
+    request.append(" /a HTTP/1.1\r\nHost: a.test\r\n").append(lines).append("\r\n");
+    return replica.client().ask(request);
+  };
+  const auto traced = ask("TRACE", "");
+  EXPECT_EQ(traced.status, 405);
+  EXPECT_NE(traced.field("allow"), "");
+  const auto options = ask("OPTIONS", "Max-Forwards: 0\r\n");
+  EXPECT_EQ(options.status, 200);
+  EXPECT_NE(options.field("allow"), "");
+  EXPECT_EQ(origin.requests(), 0U);
+  EXPECT_EQ(ask("GET", "").status, 200);
+  const auto own = support::field(origin.heads().at(0), "via");
+  EXPECT_EQ(ask("GET", "Via: 1.0 other, " + own + "\r\n").status, 508);
+  EXPECT_EQ(origin.requests(), 1U);
 }
 
 TEST(ReplicaPassOn, PipelinedRequestsAreAnsweredInOrder) {
@@ -236,26 +267,29 @@ TEST(ReplicaPassOn, AnAnswerBeforeTheBodysEndEndsTheConnection) {
   EXPECT_EQ(reply.field("connection"), reply.status == 0 ? "" : "close");
 }
 
-// An upload that takes longer than the origin may take for an answer.
+// An upload that takes longer than the origin may take for an answer, at a rate that clients may
+// have.
 TEST(ReplicaPassOn, ASlowUploadIsNotCutOffWhileItMoves) {
+  constexpr std::size_t piece_size_bytes = 9 * limits::client_rate_least_bytes_s;
   std::atomic<std::size_t> arrived{0};
   ScriptedPeer origin([&](Stage& stage) {
     stage.read_head();
-    while (arrived < 5) arrived.fetch_add(stage.read(1).size());
+    while (arrived < 10 * piece_size_bytes) arrived.fetch_add(stage.read(1).size());
     stage.send(answer("200 OK", "", "thanks"));
     stage.stall();
   });
   SomeReplica replica(origin.address(), 16 * limits::kMiB, 1);
   WheelWatch wheel(replica);
   auto client = replica.client();
-  client.send(post("Content-Length: 5\r\n", ""));
-  for (std::size_t sent = 1; sent <= 4; ++sent) {
-    client.send("x");
-    ASSERT_TRUE(eventually([&] { return arrived == sent; }));
-    replica.clock().advance(Milliseconds{25'000});
+  client.send(post("Content-Length: " + std::to_string(10 * piece_size_bytes) + "\r\n", ""));
+  const std::string piece(piece_size_bytes, 'x');
+  for (std::size_t sent = 1; sent <= 9; ++sent) {
+    client.send(piece);
+    ASSERT_TRUE(eventually([&] { return arrived == sent * piece_size_bytes; }));
+    replica.clock().advance(Milliseconds{9'000});
   }
   wheel.expect_turned();
-  client.send("x");
+  client.send(piece);
   EXPECT_EQ(client.read().body, "thanks");
 }
 

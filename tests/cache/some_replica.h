@@ -21,7 +21,7 @@ class SomeReplica {
                        std::size_t cores = 2)
       : settings_(std::make_shared<Settings>()) {
     const http::RouteMatch everything;
-    settings_->routes = {{"all", everything, origin}};
+    settings_->routes = {{"all", everything, {http::Origin{origin, 1}}}};
     settings_->route_table = http::RouteTable::make({everything}).value();
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;

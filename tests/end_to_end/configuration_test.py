@@ -21,7 +21,7 @@ WRONG = [
     ("up", "trust: 10.0.0.0/8,nonsense\n", 1, "nonsense"),
     ("up", "trust:\n- 10.0.0.0/8\n- nonsense\n", 3, "nonsense"),
     ("up", "origin: ftp://a\n", 1, "http"),
-    ("up", "origin: https://a\n", 1, "http"),
+    ("up", "origin: ftp://a\n", 1, "http"),
     ("up", "origin:\n", 1, "no value"),
     ("up", "log_level: loud\n", 1, "loud"),
     ("up", "threads: 0\n", 1, "threads"),

@@ -131,7 +131,9 @@ class StoppedReplica(Tier):
             answer = self.front.get(path)
             self.assertEqual((answer.status, answer.replica), (200, self.other.name))
         self.victim.signal(signal.SIGCONT)
-        self.assertEqual(self.front.get(self.paths[0]).replica, self.victim.name)
+        wait_until(
+            lambda: self.front.get(self.paths[0]).replica == self.victim.name, "its return"
+        )
 
     def test_what_may_not_be_repeated_is_not(self):
         self.victim.freeze()
@@ -218,7 +220,8 @@ class FailingOrigin(Tier):
     def test_many_at_once_get_an_answer_from_an_origin_that_is_down(self):
         self.source.go_down()
         answers = each_in_a_thread(lambda n: self.front.get(f"/{n}").status, range(100), 20)
-        self.assertEqual(set(answers), {502})
+        # 503 once the circuit is open: the origin is spared, and nobody waits for it.
+        self.assertEqual(set(answers), {502, 503})
 
 
 class SilentOrigin(Tier):

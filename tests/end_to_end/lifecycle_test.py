@@ -1,14 +1,27 @@
-"""Signals: how the processes end, and how they take a new configuration."""
+"""How the processes end: told to by signals, or because a part of them fails."""
 
 import contextlib
 import http.client
-import re
+import resource
 import signal
+import socket
 import threading
 import unittest
 
-from support import COUNTRIES, WAIT_S, Client, Tier, wait_until, write_mmdb
-from support.tier import members
+from support import WAIT_S, Client, Tier, wait_until
+
+
+@contextlib.contextmanager
+def scrape_without_reading(process):
+    """More of /metrics than the sockets' buffers hold, asked for and not read."""
+    host, port = process.admin.rsplit(":", 1)
+    with socket.socket() as scraper:
+        scraper.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        scraper.connect((host, int(port)))
+        scraper.sendall(b"GET /metrics HTTP/1.1\r\nHost: %s\r\n\r\n" % process.admin.encode() * 500)
+        self_check = scraper.recv(1)
+        assert self_check == b"H", self_check
+        yield scraper
 
 
 class Ending(Tier):
@@ -24,12 +37,11 @@ class Ending(Tier):
 
         self.source.on["/slow"] = when_told
 
-    def each_kind(self):
+    def each_kind(self, *options):
         """Of each kind one, for which nothing but the origin is left to wait."""
-        replica = self.cache("cache-0", self.source)
-        yield "cache", replica
-        yield "sidecar", self.sidecar([self.cache("cache-0", self.source)])
-        yield "up", self.up(2, self.source)
+        yield "cache", self.cache("cache-0", self.source, *options)
+        yield "sidecar", self.sidecar([self.cache("cache-0", self.source)], *options)
+        yield "up", self.up(2, self.source, *options)
 
     @contextlib.contextmanager
     def request_in_flight(self, process):
@@ -87,6 +99,57 @@ class Ending(Tier):
             self.assertIn("failure", outcome)
             self.assertIn("told to end twice", process.err)
 
+    def test_a_second_sigterm_waits_for_no_administrator(self):
+        """A slow reader of an admin page holds up an orderly end, not this one."""
+        process = self.up(1, self.source)
+        with self.request_in_flight(process), scrape_without_reading(process):
+            process.signal(signal.SIGTERM)
+            wait_until(lambda: "draining" in process.err, "it to drain")
+            process.signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 1)
+
+    def test_until_the_drain_delay_is_over_only_readyz_changes(self):
+        for kind, process in self.each_kind("--drain-delay", "1h"):
+            for order in ("POST /drain", "SIGTERM"):
+                with self.subTest(kind=kind, order=order), Client(process.address) as kept:
+                    self.assertEqual(kept.get("/before").status, 200)
+                    if order == "SIGTERM":
+                        process.signal(signal.SIGTERM)
+                    else:
+                        self.assertEqual(process.administer("POST", "/drain").status, 200)
+                    wait_until(lambda: process.readyz().status == 503, "it to be not ready")
+                    self.assertTrue(process.readyz().text.startswith("not ready: draining\n"))
+                    with Client(process.address) as new:
+                        for client in (kept, new, kept, new):
+                            answer = client.get("/during")
+                            self.assertEqual(answer.status, 200)
+                            self.assertIsNone(answer.field("Connection"))
+                    self.assertIsNone(process.child.poll())
+            with self.subTest(kind=kind, order="a second SIGTERM"):
+                # Two that are sent before one is taken are one.
+                wait_until(lambda: "told to end" in process.err, "the first to be taken")
+                process.signal(signal.SIGTERM)
+                self.assertEqual(process.wait(), 1)
+
+    def test_after_the_drain_delay_the_doors_close(self):
+        for kind, process in self.each_kind("--drain-delay", "200ms"):
+            with self.subTest(kind), self.request_in_flight(process) as outcome:
+                process.signal(signal.SIGTERM)
+                wait_until(lambda: process.readyz().status == 503, "it to be not ready")
+                wait_until(process.refuses_connections, "the listeners to close")
+                self.assertIsNone(process.child.poll(), "it did not wait")
+            self.assertEqual(outcome["answer"].field("Connection"), "close")
+            self.assertEqual(process.wait(), 0)
+
+    def test_a_drain_by_hand_closes_the_doors_after_the_delay_too(self):
+        for kind, process in self.each_kind("--drain-delay", "200ms"):
+            with self.subTest(kind):
+                self.assertEqual(process.administer("POST", "/drain").status, 200)
+                self.assertEqual(process.readyz().status, 503)
+                wait_until(process.refuses_connections, "the listeners to close")
+                process.signal(signal.SIGTERM)
+                self.assertEqual(process.wait(), 0)
+
     def test_the_drain_deadline_ends_it_too(self):
         process = self.up(1, self.source, "--drain-deadline", "200ms")
         with self.request_in_flight(process):
@@ -105,149 +168,41 @@ class Ending(Tier):
                 self.assertEqual(process.wait(), 0)
 
 
-class Reload(Tier):
-    def setUp(self):
-        super().setUp()
-        self.old, self.new = self.origin(), self.origin()
-        for origin, name in ((self.old, b"old"), (self.new, b"new")):
-            origin.on["/page"] = lambda turn, name=name: turn.reply(
-                body=name, cache_control="no-store"
-            )
+class Parts(Tier):
+    def test_a_slow_scrape_slows_no_request(self):
+        tier = self.up(2, self.origin())
+        with contextlib.ExitStack() as scrapers:
+            # As many as there are threads for administrators.
+            for _ in range(2):
+                scrapers.enter_context(scrape_without_reading(tier))
+            with Client(tier.address) as client:
+                for number in range(500):
+                    self.assertEqual(client.get(f"/{number % 50}").status, 200)
+            self.assertEqual(tier.get("/on-a-new-connection").status, 200)
 
-    def configure(self, origin, more: str = "") -> None:
-        self.path = self.file(
-            "tier.yaml",
-            f"routes:\n- name: all\n  origin: {origin.url}\ngeo: {self.countries()}\n{more}",
-        )
+    def test_a_part_that_fails_ends_the_whole(self):
+        """Memory that is refused to some thread of `up`: all ends, with a line that says why."""
+        source = self.origin()
+        source.on["/large"] = lambda turn: turn.reply(body=bytes(4 << 20))
+        tier = self.up(2, source, "--memory", "1GiB")
+        self.assertEqual(tier.get("/large").status, 200)
+        with open(f"/proc/{tier.child.pid}/statm", encoding="ascii") as statm:
+            size_bytes = int(statm.read().split()[0]) * resource.getpagesize()
+        if size_bytes > 1 << 40:
+            self.skipTest("a sanitizer keeps its own account of memory")
+        limit = size_bytes + (32 << 20)
+        resource.prlimit(tier.child.pid, resource.RLIMIT_AS, (limit, limit))
 
-    def tier(self, *options):
-        return self.start(
-            "up", "--config", self.path, "--replicas", 2, "--threads", 2, *options
-        )  # fmt: skip
+        def ask():
+            for number in range(200):
+                try:
+                    tier.get("/large", "81.2.69.1", Host=f"h{number}.example.com")
+                except (OSError, http.client.HTTPException):
+                    return
 
-    def wait_for(self, process, line: str) -> str:
-        return wait_until(
-            lambda: line in (page := process.readyz().text) and page, f"/readyz to say {line}"
-        )
-
-    def test_sighup_takes_the_new_routes(self):
-        self.configure(self.old)
-        tier = self.tier()
-        self.assertEqual(tier.get("/page").body, b"old")
-        self.configure(self.new)
-        tier.signal(signal.SIGHUP)
-        wait_until(lambda: tier.get("/page").body == b"new", "the new route")
-        wait_until(
-            lambda: tier.json("/config")["routes"][0]["origin"] == self.new.url,
-            "/config to show it",
-        )
-
-    def test_a_changed_file_is_enough(self):
-        self.configure(self.old)
-        tier = self.tier()
-        self.configure(self.new)
-        wait_until(lambda: tier.get("/page").body == b"new", "the new route")
-
-    def test_an_invalid_file_is_refused_and_the_old_configuration_stays(self):
-        self.configure(self.old)
-        tier = self.tier()
-        self.configure(self.new, "shard_key: country,paths\n")
-        tier.signal(signal.SIGHUP)
-        page = self.wait_for(tier, "last refusal: ")
-        self.assertRegex(page, rf"last refusal: {self.path}:5: shard_key: .*paths")
-        # The page may be ahead of what has been read of the log.
-        told = re.compile(rf"reload refused.*{re.escape(str(self.path))}:5: ")
-        wait_until(lambda: told.search(tier.err), "the log to tell of the refusal")
-        self.assertEqual(tier.readyz().status, 200)
-        self.assertEqual(tier.get("/page").body, b"old")
-        self.configure(self.new)
-        tier.signal(signal.SIGHUP)
-        wait_until(lambda: tier.get("/page").body == b"new", "the corrected file")
-
-    def test_a_new_country_database_is_taken_and_a_broken_one_refused(self):
-        self.configure(self.old)
-        tier = self.tier()
-        tier.get("/where", "81.2.69.1")
-        self.assertEqual(self.old.last().field("X-Country"), "GB")
-        write_mmdb(self.countries(), {"81.2.69.0/24": "FR"})
-        tier.signal(signal.SIGHUP)
-
-        def country():
-            tier.get("/where", "81.2.69.1")
-            return self.old.last().field("X-Country")
-
-        wait_until(lambda: country() == "FR", "the new database")
-        broken = self.countries().with_name("broken")
-        broken.write_bytes(self.countries().read_bytes()[:100])
-        broken.replace(self.countries())
-        tier.signal(signal.SIGHUP)
-        self.wait_for(tier, "last refusal: ")
-        self.assertRegex(tier.readyz().text, f"last refusal: .*{self.countries()}")
-        tier.get("/elsewhere", "81.2.69.1")
-        self.assertEqual(self.old.last().field("X-Country"), "FR")
-
-    def test_new_members_are_taken_from_the_file(self):
-        caches = self.caches(3, self.old)
-
-        def configure(count: int) -> None:
-            self.path = self.file("tier.yaml", f"replicas: {members(caches[:count])}\n")
-
-        configure(2)
-        front = self.start("sidecar", "--config", self.path, "--geo", self.countries())
-        self.assertEqual(front.json("/topology")["version"], 1)
-        configure(3)
-        front.signal(signal.SIGHUP)
-        topology = wait_until(
-            lambda: (t := front.json("/topology"))["version"] == 2 and t, "the new membership"
-        )
-        self.assertEqual([m["name"] for m in topology["members"]], [c.name for c in caches])
-        used = {front.get(f"/{n}").replica for n in range(60)}
-        self.assertEqual(used, {cache.name for cache in caches})
-
-    def test_what_cannot_change_is_named_and_the_rest_applied(self):
-        self.configure(self.old)
-        tier = self.tier()
-        self.configure(self.new, "memory: 128MiB\n")
-        tier.signal(signal.SIGHUP)
-        wait_until(lambda: tier.get("/page").body == b"new", "the new route")
-        self.assertIn("memory can't be changed in a running process", tier.err)
-        self.assertEqual(tier.json("/config")["memory"], "256MiB")
-
-    def test_reloads_under_load_drop_nothing(self):
-        self.configure(self.old)
-        tier = self.tier()
-        ended, failures, answers = threading.Event(), [], []
-
-        def load():
-            try:
-                with Client(tier.address) as client:
-                    while not ended.is_set():
-                        answer = client.get("/page", "81.2.69.1")
-                        if (answer.status, answer.body) not in ((200, b"old"), (200, b"new")):
-                            failures.append(answer)
-                        answers.append(answer.status)
-            except (OSError, http.client.HTTPException) as failure:
-                failures.append(failure)
-
-        tasks = [threading.Thread(target=load) for _ in range(4)]
-        for task in tasks:
-            task.start()
-        try:
-            for origin in (self.new, self.old) * 4:
-                self.configure(origin)
-                write_mmdb(self.countries(), dict(COUNTRIES))
-                seen = len(answers)
-                tier.signal(signal.SIGHUP)
-                wait_until(
-                    lambda url=origin.url: tier.json("/config")["routes"][0]["origin"] == url,
-                    "the reload",
-                )
-                wait_until(lambda least=seen + 50: len(answers) > least or failures, "traffic")
-        finally:
-            ended.set()
-            for task in tasks:
-                task.join(WAIT_S)
-        self.assertEqual(failures, [])
+        ask()
+        self.assertEqual(tier.wait(), -signal.SIGABRT)
+        self.assertRegex(tier.err, r"(?m)^ringside: \S+ ended by an exception, .*: std::bad_alloc$")
 
 
 if __name__ == "__main__":

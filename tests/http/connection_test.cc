@@ -320,7 +320,7 @@ TEST_F(ConnectionTest, AStopEndsReadsWritesAndWhatIsMadeAfterIt) {
         EXPECT_EQ(read.error().source, ErrorSource::ourselves);
         const auto written = connection.write_now(one(asio::buffer("x", 1)));
         EXPECT_FALSE(written);
-        Connection late(core(), Socket(core().executor()), ErrorSource::client, 4096);
+        Connection late(core(), Transport(Socket(core().executor())), ErrorSource::client);
         const auto begun = co_await late.wait_for_message();
         EXPECT_TRUE(begun && !*begun);
       });

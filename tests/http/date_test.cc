@@ -152,6 +152,12 @@ TEST(FormatDate, Rfc9110Section5Point6Point7Fixdate) {
   }
 }
 
+// The fuzzer's find: the leap second at the end of 9999 became a date of the year 0.
+TEST(ParseDate, ALeapSecondLedToAYearOfFiveDigits) {
+  EXPECT_EQ(parse_date("Fri, 31 Dec 9999 23:59:60 GMT", kNow), std::nullopt);
+  EXPECT_NE(parse_date("Fri, 31 Dec 9999 23:59:59 GMT", kNow), std::nullopt);
+}
+
 TEST(FormatDate, IsReadBackForEveryDayOfManyYears) {
   for (std::int64_t day = -40'000; day < 80'000; ++day) {
     const TimePoint time = at_seconds(day * 86'400 + (day * 7919) % 86'400);

@@ -26,6 +26,8 @@ TEST(ErrorAnswer, OfEveryKindAndSource) {
       {target_too_long, client, 414, ""},
       {body_too_large, client, 413, ""},
       {unsupported, client, 501, ""},
+      {method_not_allowed, client, 405, ""},
+      {loop, client, 508, "proxy_loop_detected"},
       {unsupported_version, client, 505, ""},
       {timeout, client, 408, ""},
       {ErrorKind::not_found, client, 404, ""},
@@ -39,6 +41,9 @@ TEST(ErrorAnswer, OfEveryKindAndSource) {
       {body_too_large, origin, 502, "http_response_body_size"},
       {refused, origin, 502, "connection_refused"},
       {refused, peer, 502, "connection_refused"},
+      {unresolved, origin, 502, "dns_error"},
+      {unresolved, peer, 502, "dns_error"},
+      {untrusted, origin, 502, "tls_certificate_error"},
       {disconnected, origin, 502, "connection_terminated"},
       {timeout, origin, 504, "http_response_timeout"},
       {timeout, peer, 504, "http_response_timeout"},
@@ -46,6 +51,7 @@ TEST(ErrorAnswer, OfEveryKindAndSource) {
       {ErrorKind::not_found, ourselves, 404, "destination_not_found"},
       {no_replica, ourselves, 503, "destination_unavailable"},
       {overloaded, ourselves, 503, "connection_limit_reached"},
+      {circuit_open, ourselves, 503, "destination_unavailable"},
       {internal, ourselves, 500, "proxy_internal_error"},
       {disconnected, ourselves, 500, "proxy_internal_error"},
   };
@@ -76,6 +82,7 @@ TEST(ErrorResponse, IsAWholeAndValidResponse) {
     EXPECT_EQ(head.reason, "Bad Gateway");
     EXPECT_EQ(head.fields.first("cache-status"), how.cache_status);
     EXPECT_EQ(head.fields.first("cache-control"), "no-store");
+    EXPECT_EQ(head.fields.first("date"), "Thu, 01 Jan 1970 00:00:00 GMT");
     EXPECT_EQ(head.fields.first("x-more"), "1");
     EXPECT_EQ(head.fields.first("retry-after"), std::nullopt);
     EXPECT_TRUE(
@@ -99,6 +106,14 @@ TEST(ErrorResponse, LeavesOutWhatDoesNotConcernIt) {
   const auto busy =
       error_response({ErrorKind::overloaded, ErrorSource::ourselves, Retry::no, "x"}, how);
   EXPECT_NE(busy.find("Retry-After: 1\r\n"), busy.npos);
+}
+
+// RFC 9110 §15.5.6
+TEST(ErrorResponse, AMethodThatIsNotAllowedIsToldWhichAre) {
+  const auto refused =
+      error_response({ErrorKind::method_not_allowed, ErrorSource::client, Retry::no, "x"}, {});
+  EXPECT_NE(refused.find("\r\nAllow: GET, HEAD, "), refused.npos) << refused;
+  EXPECT_EQ(refused.find("TRACE"), refused.npos);
 }
 
 }  // namespace

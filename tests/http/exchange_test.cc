@@ -212,7 +212,7 @@ TEST_F(ExchangeTest, LooksBeforeItSendsWhatCantBeRepeated) {
     auto idle = pool.take_idle(peer.address(), false);
     EXPECT_TRUE(idle);
     EXPECT_TRUE(eventually([&] { return idle->connection->is_stale(); }));
-    pool.give_back(peer.address(), std::move(idle->connection));
+    pool.give_back(peer.address(), std::move(*idle));
     Outcome second;
     co_await ask(pool, peer.address(), "POST", second);
     EXPECT_EQ(second.status, 200);
@@ -231,11 +231,11 @@ TEST_F(ExchangeTest, APoolKeepsConnectionsForAWhileOnly) {
     auto idle = pool.take_idle(peer.address(), true);
     EXPECT_TRUE(idle && idle->reused);
     EXPECT_FALSE(pool.take_idle(peer.address(), true));
-    pool.give_back(peer.address(), std::move(idle->connection));
+    pool.give_back(peer.address(), std::move(*idle));
     clock_.advance(limits::upstream_idle_timeout);
     pool.close_idle();
     EXPECT_FALSE(pool.take_idle(peer.address(), true));
-    EXPECT_FALSE(pool.take_idle({"127.0.0.1", 1}, true));
+    EXPECT_FALSE(pool.take_idle(Endpoint{"127.0.0.1", 1}, true));
   });
 }
 
@@ -243,22 +243,22 @@ TEST_F(ExchangeTest, APoolKeepsNoMoreThanItsLimitAndNoneInADrain) {
   ScriptedPeer peer([](Stage& stage) { stage.stall(); });
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
-    std::vector<std::unique_ptr<Connection>> connections;
+    std::vector<Pool::Lease> leases;
     for (std::size_t count = 0; count < limits::idle_upstream_per_address + 1; ++count) {
       auto lease = co_await pool.connect(peer.address(), clock_.steady_now() + Milliseconds{1'000});
       EXPECT_TRUE(lease && !lease->reused);
-      connections.push_back(std::move(lease->connection));
+      leases.push_back(std::move(*lease));
     }
-    for (auto& connection : connections) pool.give_back(peer.address(), std::move(connection));
+    for (auto& lease : leases) pool.give_back(peer.address(), std::move(lease));
     std::size_t kept = 0;
-    connections.clear();
+    leases.clear();
     while (auto idle = pool.take_idle(peer.address(), true)) {
-      connections.push_back(std::move(idle->connection));
+      leases.push_back(std::move(*idle));
       ++kept;
     }
     EXPECT_EQ(kept, limits::idle_upstream_per_address);
     core().set_draining();
-    pool.give_back(peer.address(), std::move(connections.back()));
+    pool.give_back(peer.address(), std::move(leases.back()));
     EXPECT_FALSE(pool.take_idle(peer.address(), true));
   });
 }

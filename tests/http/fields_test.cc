@@ -150,6 +150,16 @@ TEST(Members, AreSplitAtCommasOutsideOfQuotes) {
   }
 }
 
+TEST(Members, ABackslashAtTheEndOfAnEntityTagIsNoEscape) {
+  std::vector<std::string_view> members;
+  const auto visit = [&](std::string_view member) { members.push_back(member); };
+  for_each_member(R"("a\", W/"b,\",*)", visit, Quoted::entity_tags);
+  EXPECT_THAT(members, ElementsAre(R"("a\")", R"(W/"b,\")", "*"));
+  members.clear();
+  for_each_member(R"("a\", "b")", visit);
+  EXPECT_THAT(members, ElementsAre(R"("a\", "b")"));
+}
+
 TEST(Members, AVisitCanEndTheWalk) {
   std::vector<std::string_view> members;
   for_each_member("a, b, c", [&](std::string_view member) {

@@ -95,6 +95,30 @@ TEST(FindHeadEnd, SaysTheSameInAnyTwoCuts) {
   }
 }
 
+// The fuzzer's find: whole, these were a head (or another fault); cut, they were refused earlier.
+TEST(FindHeadEnd, AFaultWasJudgedByTheCutsInWhichItCame) {
+  const HeadLimits limits{200, 20, 100};
+  const std::string too_long = "GET /" + std::string(30, 'a');
+  struct Row {
+    std::string bytes;
+    ErrorKind kind;
+  };
+  const std::vector<Row> rows{
+      {"GET / HTTP/2.0\r\nA: \0\r\n\r\n"s, ErrorKind::malformed},
+      {too_long + " HTTP/1.1\r\n\r\n", ErrorKind::target_too_long},
+      {too_long + "\n", ErrorKind::target_too_long},
+      {too_long + "\0"s, ErrorKind::target_too_long},
+      {"GET \0"s + too_long, ErrorKind::malformed},
+  };
+  for (const auto& row : rows) {
+    const auto whole = find_head_end(row.bytes, 0, limits, ErrorSource::client);
+    ASSERT_FALSE(whole) << row.bytes;
+    EXPECT_EQ(whole.error().kind, row.kind) << row.bytes;
+    const std::string cut = verdict_byte_by_byte(row.bytes, limits, ErrorSource::client);
+    EXPECT_TRUE(cut.starts_with(whole.error().message)) << row.bytes << ": " << cut;
+  }
+}
+
 TEST(RequestHead, Rfc9112Section2Point3HoldsItsLimits) {
   const HeadLimits limits{200, 40, 3};
   const auto parse = [&limits](const std::string& bytes) {

@@ -28,7 +28,8 @@ class OneCore : public testing::Test {
                                              Body body) {
     const int near = connect_to(far);
     return support::start_on(core(), [this, far_side, &far, near, body]() -> Task<void> {
-      Connection connection(core(), Socket(core().executor(), tcp::v4(), near), far_side, 4096);
+      Connection connection(core(), Transport(Socket(core().executor(), tcp::v4(), near)),
+                            far_side);
       co_await body(connection, far);
     });
   }

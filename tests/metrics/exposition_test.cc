@@ -121,16 +121,25 @@ void touch(Sheet& sheet) {
     core.count_error(static_cast<ErrorSource>(i));
   }
   core.count_retry();
+  if (before.role == Role::sidecar) {
+    core.replica_ejected(shard);
+    core.replica_ejected(sheet.shard("cache-1"));
+    core.replica_returned(sheet.shard("cache-1"));
+    core.count_probe(ProbeAnswer::answered);
+    core.count_probe(ProbeAnswer::failed);
+  }
   core.connection_opened();
   sheet.set_topology(3, 2, "0123456789abcdef0123456789abcdef");
   if (before.role == Role::cache) sheet.set_store({1, 2, 3, 4, 5});
+  sheet.set_origins({11, 12, 13, 14, 15, 16, 17});
 }
 
 std::string touched() {
   Sheet sidecar(Role::sidecar, "", 2), first(Role::cache, "cache-0", 2),
       second(Role::cache, "cache-1", 2);
   for (Sheet* sheet : {&sidecar, &first, &second}) touch(*sheet);
-  return expose({&sidecar, &first, &second});
+  const OperationFigures operation{3, 1, false, OperationFigures::AccessLog{100, 5, 2}};
+  return expose({sidecar.totals(), first.totals(), second.totals()}, operation);
 }
 
 TEST(Exposition, RequestCountersStandAtZeroFromTheStart) {
@@ -177,12 +186,32 @@ TEST(Exposition, ShowsWhatWasCounted) {
           {R"(ringside_origin_requests_total{role="sidecar",shard="",answer="2xx"})", "1"},
           {R"(ringside_retries_total{role="sidecar"})", "1"},
           {R"(ringside_errors_total{role="sidecar",source="origin"})", "1"},
+          {R"(ringside_replica_ejections_total{shard="cache-0"})", "1"},
+          {R"(ringside_replica_ejections_total{shard="cache-1"})", "1"},
+          {R"(ringside_replica_probes_total{result="failed"})", "1"},
+          {"ringside_replicas_ejected", "1"},
+          {R"(ringside_configuration_reloads_total{result="applied"})", "3"},
+          {R"(ringside_configuration_reloads_total{result="refused"})", "1"},
+          {"ringside_configuration_last_reload_successful", "0"},
+          {"ringside_access_log_written_total", "100"},
+          {"ringside_access_log_dropped_total", "5"},
+          {"ringside_access_log_failures_total", "2"},
           {R"(ringside_connections{role="cache",shard="cache-0"})", "1"},
           {R"(ringside_connections_total{role="sidecar",shard=""})", "1"},
           {R"(ringside_topology_version{role="sidecar",shard=""})", "3"},
           {R"(ringside_topology_replicas{role="cache",shard="cache-0"})", "2"},
           {R"(ringside_topology_info{role="sidecar",shard="",id="0123456789abcdef0123456789abcdef"})",
            "1"},
+          {R"(ringside_origin_queue_depth{role="cache",shard="cache-0"})", "11"},
+          {R"(ringside_origin_requests_in_flight{role="sidecar",shard=""})", "12"},
+          {R"(ringside_origin_refused_total{role="cache",shard="cache-1",reason="queue_full"})",
+           "13"},
+          {R"(ringside_origin_refused_total{role="cache",shard="cache-1",reason="queue_timeout"})",
+           "14"},
+          {R"(ringside_origin_refused_total{role="cache",shard="cache-1",reason="circuit_open"})",
+           "15"},
+          {R"(ringside_origin_circuits_opened_total{role="cache",shard="cache-0"})", "16"},
+          {R"(ringside_origin_circuits_open{role="cache",shard="cache-0"})", "17"},
           {R"(ringside_store_entries{shard="cache-0"})", "1"},
           {R"(ringside_store_bytes{shard="cache-0"})", "2"},
           {R"(ringside_store_limit_bytes{shard="cache-0"})", "3"},

@@ -138,6 +138,32 @@ TEST(Sheet, KeepsTheLastTopologyAndStore) {
   EXPECT_EQ(totals.store->evictions, 4u);
 }
 
+TEST(Sheet, CountsTheOriginsThatOneRequestAskedAfterEachOther) {
+  struct Case {
+    const char* what;
+    unsigned requests;
+    std::optional<int> status;
+    std::uint64_t failed, answered, retries, errors;
+  };
+  for (const Case& one : std::vector<Case>{{"none", 0, std::nullopt, 0, 0, 0, 0},
+                                           {"answered", 1, 404, 0, 1, 0, 0},
+                                           {"failed", 1, std::nullopt, 1, 0, 0, 0},
+                                           {"the third answered", 3, 404, 2, 1, 2, 2},
+                                           {"all failed", 2, std::nullopt, 2, 0, 1, 1}}) {
+    Sheet sheet(Role::cache, "cache-0", 1);
+    sheet.core(0).count_origin_requests(one.requests, one.status);
+    const Totals totals = sheet.totals();
+    const auto answers = [&](OriginAnswer answer) {
+      return totals.origin_requests[static_cast<std::size_t>(answer)];
+    };
+    EXPECT_EQ(answers(OriginAnswer::failed), one.failed) << one.what;
+    EXPECT_EQ(answers(OriginAnswer::status_4xx), one.answered) << one.what;
+    EXPECT_EQ(totals.retries, one.retries) << one.what;
+    // The last failure is the answer, and counted by who gives it.
+    EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::origin)], one.errors) << one.what;
+  }
+}
+
 TEST(OriginAnswer, IsTheClassOfTheStatus) {
   struct Case {
     int status;

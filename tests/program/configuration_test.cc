@@ -12,6 +12,7 @@
 #include "program/invocation.h"
 #include "program/options.h"
 #include "program/settings.h"
+#include "program/values.h"
 
 namespace ringside::program {
 namespace {
@@ -80,7 +81,7 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
       {"scheme: rung", "f:1: scheme: ", "rung"},
       {"shard_key: [country, way]", "f:1: shard_key: ", "way"},
       {"shard_key: []", "f:1: shard_key: ", "empty"},
-      {"origin: https://h", "f:1: origin: ", "TLS"},
+      {"origin: ftp://h", "f:1: origin: ", "no URL"},
       {"without_replica: maybe", "f:1: without_replica: ", "refuse or origin"},
       {"replicas: many", "f:1: replicas: ", "no whole number"},
       {"replicas:\n - name: a\n   address: h:1\n   wight: 2", "f:4: ", "did you mean weight?"},
@@ -88,7 +89,9 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
       {"replicas:\n - address: h:1", "f:2: ", "without a name"},
       {"replicas:\n - name: a\n   address: h:1\n   weight: 0", "f:4: weight: ", "from 1 to"},
       {"replicas:\n - a=h:1\n - b", "f:3: replicas: ", "has no address"},
-      {"replicas:\n - name: [a]", "f:2: ", "name is a list"},
+      {"replicas:\n - name: [a]", "f:2: ", "\"name\" is a list"},
+      // The fuzzer's find: a key that is none was quoted with its control bytes.
+      {"routes:\n - name: a\n   a\x1e: [b]", "f:3: ", "\"a?\" is a list"},
       {"routes: 1", "f:1: ", "write a list of routes"},
       {"routes:\n - x", "f:2: ", "a route is a single value"},
       {"routes:\n - host: h", "f:2: ", "a route without a name"},
@@ -115,31 +118,39 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
     std::string text;
     std::string message;  // how it starts; empty: valid
   };
-  const std::string cache = "name: a\nlisten: h:1\norigin: http://o\n";
-  const std::string sidecar = "listen: h:1\nreplicas: a=h:1\n";
+  const std::string cache = "name: a\nlisten: 0.0.0.0:1\norigin: http://o\n";
+  const std::string sidecar = "listen: 0.0.0.0:1\nreplicas: a=h:1\n";
   const std::vector<Case> cases{
       {Command::up, "", ""},
       {Command::up, "replicas: 3", ""},
       {Command::up, "replicas: a=h:1", "f:1: replicas: is a list of addresses"},
       {Command::sidecar, sidecar, ""},
       {Command::sidecar, "replicas: a=h:1", "--listen: is missing"},
-      {Command::sidecar, "listen: h:1", "--replicas: no replica is given"},
-      {Command::sidecar, "listen: h:1\nreplicas: 3", "f:2: replicas: is a number"},
+      {Command::sidecar, "listen: 0.0.0.0:1", "--replicas: no replica is given"},
+      {Command::sidecar, "listen: 0.0.0.0:1\nreplicas: 3", "f:2: replicas: is a number"},
       {Command::sidecar, sidecar + "without_replica: origin", "--origin: is missing"},
-      {Command::sidecar, "listen: h:1\nwithout_replica: origin\norigin: http://o", ""},
-      {Command::sidecar, "listen: h:1\nreplicas: a=h:1,a=h:2", "f:2: replicas: "},
-      {Command::sidecar, "listen: h:1\nreplicas: a=h:1,b=h:1", "f:2: replicas: a and b are both"},
+      {Command::sidecar, "listen: 0.0.0.0:1\nwithout_replica: origin\norigin: http://o", ""},
+      {Command::sidecar, "listen: 0.0.0.0:1\nreplicas: a=h:1,a=h:2", "f:2: replicas: "},
+      {Command::sidecar, "listen: 0.0.0.0:1\nreplicas: a=h:1,b=h:1",
+       "f:2: replicas: a and b are both"},
       {Command::sidecar, sidecar + "routes:\n - name: x\n - name: x", "f:5: another route"},
       {Command::sidecar, sidecar + "routes:\n - name: x\n - name: y",
        "f:3: routes: routes 1 and 2"},
       {Command::cache, cache, ""},
-      {Command::cache, "listen: h:1\norigin: http://o", "--name: is missing"},
+      {Command::cache, "listen: 0.0.0.0:1\norigin: http://o", "--name: is missing"},
       {Command::cache, "name: a\norigin: http://o", "--listen: is missing"},
-      {Command::cache, "name: a\nlisten: h:1", "--origin: is missing"},
+      {Command::cache, "name: a\nlisten: 0.0.0.0:1", "--origin: is missing"},
       {Command::cache, cache + "peers: b=h:2", "f:4: peers: a is not among them"},
       {Command::cache, cache + "peers: b=h:2,a=h:1", ""},
-      {Command::cache, "name: a\nlisten: h:1\nroutes:\n - name: x", "f:4: route x has no origin"},
+      {Command::cache, "name: a\nlisten: 0.0.0.0:1\nroutes:\n - name: x",
+       "f:4: route x has no origin"},
+      {Command::sidecar, "listen: localhost:1\nreplicas: a=h:1", ""},
+      {Command::sidecar, "listen: '[::1]:1'\nreplicas: a=h:1", ""},
+      {Command::sidecar, "replicas: a=h:1\nlisten: h:1", "f:2: listen: h is a name; give an IP"},
+      {Command::cache, cache + "admin: h.example:1", "f:4: admin: h.example is a name; give an IP"},
+      {Command::up, "listen: 127.1:1", "f:1: listen: 127.1 is a name; give an IP"},
       {Command::shard, "", ""},
+      {Command::shard, "listen: h:1\nadmin: h:1", ""},
   };
   for (const Case& one : cases) {
     const auto loaded = read(one.text, one.command);
@@ -155,14 +166,16 @@ TEST(Configuration, RoutesAreNormalisedAndFilledIn) {
   const auto loaded = read(
       "origin: http://o:1\nshard_key: path\n"
       "routes:\n - name: a\n   host: '*.Example.COM'\n   path: /x/../%7ey\n"
-      " - name: b\n   origin: http://p:2\n   shard_key: [ip, path]\n");
+      " - name: b\n   origin: [http://p:2, https://q;weight=3]\n   shard_key: [ip, path]\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto routes = effective_routes(*loaded);
   EXPECT_EQ(routes[0].match.host, "*.example.com");
   EXPECT_EQ(routes[0].match.path_prefix, "/~y");
-  EXPECT_EQ(routes[0].origin->text(), "o:1");
+  EXPECT_EQ(origin_text(routes[0].origins.at(0)), "http://o:1");
   EXPECT_EQ(routes[0].shard_key->text(), "path");
-  EXPECT_EQ(routes[1].origin->text(), "p:2");
+  ASSERT_EQ(routes[1].origins.size(), 2U);
+  EXPECT_EQ(origin_text(routes[1].origins[0]), "http://p:2");
+  EXPECT_EQ(origin_text(routes[1].origins[1]), "https://q:443;weight=3");
   EXPECT_EQ(routes[1].shard_key->text(), "ip,path");
   EXPECT_FALSE(uses_country(*loaded));
   EXPECT_TRUE(uses_country(defaults(Command::up)));
@@ -183,11 +196,24 @@ TEST(Configuration, FilesThatCantBeRead) {
 
 TEST(Configuration, WhatCantChangeInARunningProcessIsKeptAndNamed) {
   const auto running = *read("listen: a:1\nthreads: 1\ntrust: ::1");
-  auto next = *read("listen: a:2\nthreads: 2\nmemory: 1GiB\ntrust: ::2");
-  EXPECT_THAT(keep_fixed(running, next), ElementsAre("listen", "memory", "threads"));
+  auto next = *read("listen: a:2\nthreads: 2\nmemory: 1GiB\ntrust: ::2\naccess_log: x");
+  EXPECT_THAT(keep_fixed(running, next), ElementsAre("listen", "memory", "threads", "access-log"));
+  EXPECT_EQ(next.access_log, "");
   EXPECT_EQ(next.listen->text(), "a:1");
   EXPECT_EQ(next.trust[0].text(), "::2/128");
   EXPECT_TRUE(keep_fixed(running, next).empty());
+}
+
+// The fuzzer's finds: GET /config of a configuration without an option's value failed, or told one
+// that no file may have.
+TEST(Configuration, TheDefaultsWereNoFileOfThemselves) {
+  for (const Command command : {Command::up, Command::sidecar}) {
+    const Configuration configuration = defaults(command);
+    Configuration again = defaults(command);
+    const auto overlaid = overlay_yaml(again, to_json(command, configuration), "config.json");
+    ASSERT_TRUE(overlaid) << overlaid.error().message;
+    EXPECT_EQ(to_json(command, again), to_json(command, configuration));
+  }
 }
 
 // What GET /config says can be put back into a file and means the same.
@@ -209,6 +235,7 @@ TEST(Settings, CarryTheConfiguration) {
   const auto loaded = read(
       "listen: h:1\nreplicas: cache-10=h:2,cache-2=h:3;weight=2\ntrust: 10.0.0.0/8\n"
       "purge_from: ::1\ncountry_header: Land\norigin: http://o\nwithout_replica: origin\n"
+      "origin_connections: 7\n"
       "connect_timeout: 2s\nfirst_byte_timeout: 3s\nrequest_deadline: 4s\n"
       "routes:\n - name: a\n   path: /a\n - name: b\n   path: /a/b\n   shard_key: path\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -218,7 +245,8 @@ TEST(Settings, CarryTheConfiguration) {
   EXPECT_EQ(settings->routes.size(), 2U);
   EXPECT_EQ(settings->route_table.find("x", "/a/b/c"), 1U);
   EXPECT_EQ(settings->routes[1].key.text(), "path");
-  EXPECT_EQ(settings->routes[1].origin->text(), "o:80");
+  EXPECT_EQ(origin_text(settings->routes[1].origins.at(0)), "http://o:80");
+  EXPECT_EQ(settings->origin_connections, 7U);
   EXPECT_EQ(settings->topology->version(), 7U);
   EXPECT_EQ(settings->topology_id, settings->topology->id().hex());
   // In the topology's order, not the file's.
@@ -235,7 +263,8 @@ TEST(Settings, CarryTheConfiguration) {
   EXPECT_EQ(settings->request_deadline, Seconds(4));
 
   const auto cache = *make_cache_settings(*loaded, *membership);
-  EXPECT_EQ(cache->routes[0].origin.text(), "o:80");
+  EXPECT_EQ(origin_text(cache->routes[0].origins.at(0)), "http://o:80");
+  EXPECT_EQ(cache->origin_connections, 7U);
   EXPECT_EQ(cache->country_header, "Land");
   EXPECT_EQ(cache->first_byte_timeout, Seconds(3));
   EXPECT_EQ(cache->request_deadline, Seconds(4));

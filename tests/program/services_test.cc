@@ -37,7 +37,7 @@ class SeparateServices : public testing::Test {
   Configuration common(Command command) const {
     Configuration configuration = defaults(command);
     configuration.listen = any_port;
-    configuration.origin = origin_->address();
+    configuration.origins = {http::Origin{origin_->address(), 1}};
     configuration.threads = 1;
     configuration.purge_from = *parse_networks("127.0.0.0/8");
     return configuration;
@@ -63,7 +63,7 @@ TEST_F(SeparateServices, TheSecondTimeTheOriginIsNotAsked) {
   EXPECT_EQ(ask_all(), pages);
   EXPECT_EQ(ask_all(), pages);
   EXPECT_EQ(origin_->requests(), static_cast<std::uint64_t>(pages));
-  EXPECT_THAT(sidecar_->metrics(), HasSubstr("cache-2"));
+  EXPECT_THAT(metrics::expose(sidecar_->totals(), {}), HasSubstr("cache-2"));
 }
 
 TEST_F(SeparateServices, ADeadReplicaFailsNobody) {

@@ -50,7 +50,7 @@ TEST(Tier, AnswersFromTheSampleOriginAndCountsIt) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(status_of(**tier, page(i)), 200);
   }
   EXPECT_EQ((*tier)->origin_requests(), 20U);
-  const std::string metrics = (*tier)->metrics();
+  const std::string metrics = metrics::expose((*tier)->totals(), {});
   EXPECT_THAT(metrics, HasSubstr("role=\"sidecar\""));
   EXPECT_THAT(metrics, HasSubstr("cache-2"));
 }

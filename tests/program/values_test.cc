@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
+
 namespace ringside::program {
 namespace {
 
@@ -55,18 +57,28 @@ TEST(Values, Sizes) {
 
 TEST(Values, Origins) {
   struct Case {
-    std::string url;
-    std::string expected;  // the endpoint, or a part of the message
+    std::string text;
+    std::string expected;  // as written back, or a part of the message
     bool ok;
   };
   const std::vector<Case> cases{
-      {"http://origin.example", "origin.example:80", true},
-      {"http://origin.example/", "origin.example:80", true},
-      {"HTTP://origin.example:8000", "origin.example:8000", true},
-      {"http://[::1]:81", "[::1]:81", true},
-      {"http://127.0.0.1:81/", "127.0.0.1:81", true},
-      {"https://origin.example", "TLS", false},
-      {"HTTPS://origin.example", "TLS", false},
+      {"http://origin.example", "http://origin.example:80", true},
+      {"http://origin.example/", "http://origin.example:80", true},
+      {"HTTP://origin.example:8000", "http://origin.example:8000", true},
+      {"http://[::1]:81", "http://[::1]:81", true},
+      {"http://127.0.0.1:81/", "http://127.0.0.1:81", true},
+      {"https://origin.example", "https://origin.example:443", true},
+      {"HTTPS://origin.example:8443/", "https://origin.example:8443", true},
+      {"http://a;weight=3, https://a", "http://a:80;weight=3,https://a:443", true},
+      {"http://a;weight=1", "http://a:80", true},
+      {"http://a;weight=1000", "http://a:80;weight=1000", true},
+      {"http://a;weight=0", "is no whole number from 1 to 1000", false},
+      {"http://a;weight=1001", "weight: ", false},
+      {"http://a;weight=2;weight=3", "weight: ", false},
+      {"http://a;zone=b", "write ;weight=N", false},
+      {"http://a;", "write ;weight=N", false},
+      {"http://a,http://a:80;weight=2", "is there twice", false},
+      {"http://a,", "write http://HOST", false},
       {"origin.example:80", "write http://HOST", false},
       {"ftp://origin.example", "write http://HOST", false},
       {"http://origin.example/path", "path or query", false},
@@ -77,11 +89,28 @@ TEST(Values, Origins) {
       {"", "write http://HOST", false},
   };
   for (const Case& one : cases) {
-    const auto parsed = parse_origin(one.url);
-    ASSERT_EQ(parsed.has_value(), one.ok) << one.url;
-    EXPECT_THAT(parsed ? parsed->text() : parsed.error().message, HasSubstr(one.expected))
-        << one.url;
+    const auto parsed = parse_origins(one.text);
+    ASSERT_EQ(parsed.has_value(), one.ok) << one.text;
+    if (!parsed) {
+      EXPECT_THAT(parsed.error().message, HasSubstr(one.expected)) << one.text;
+      continue;
+    }
+    std::string back;
+    for (const http::Origin& origin : *parsed) {
+      back += (back.empty() ? "" : ",") + origin_text(origin);
+    }
+    EXPECT_EQ(back, one.expected);
+    EXPECT_EQ(*parse_origins(back), *parsed);
   }
+}
+
+TEST(Values, OriginsOfARouteAreLimited) {
+  std::string text;
+  for (std::size_t i = 0; i < limits::origins_per_route; ++i) {
+    text += (text.empty() ? "http://h:" : ",http://h:") + std::to_string(i + 1);
+  }
+  EXPECT_EQ(parse_origins(text)->size(), limits::origins_per_route);
+  EXPECT_THAT(parse_origins(text + ",http://h:99").error().message, HasSubstr("at most 16"));
 }
 
 TEST(Values, Members) {

@@ -80,6 +80,16 @@ TEST(YamlDocument, ABombOfAliasesIsRefusedAtItsFirstAnchor) {
   EXPECT_THAT(parsed.error().message, StartsWith("f:1: an anchor"));
 }
 
+// The fuzzer's find: the parser quoted the end of the file, which it takes for a byte 0x04.
+TEST(YamlDocument, AMessageHeldAControlByte) {
+  for (const char* const text : {"a: \"b\\", "a: \"\\\x01\"", "a: %\x02"}) {
+    const auto parsed = parse_yaml(text, "f");
+    if (parsed) continue;
+    for (const char c : parsed.error().message) EXPECT_GE(c, ' ') << parsed.error().message;
+  }
+  EXPECT_THAT(parse_yaml("a: \"b\\", "f").error().message, HasSubstr("no valid YAML"));
+}
+
 TEST(YamlDocument, SizeIsBounded) {
   const std::string long_text(limits::configuration_size_bytes + 1, ' ');
   EXPECT_THAT(parse_yaml(long_text, "f").error().message, HasSubstr("larger than"));

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/limits.h"
+#include "http/access_record.h"
 
 namespace ringside::replay {
 namespace {
@@ -88,6 +89,36 @@ TEST(ParseLogLine, SaysWhyThereIsNothingToReplay) {
     EXPECT_NE(request.error().message.find(row.why), std::string::npos)
         << row.name << ": " << request.error().message;
   }
+}
+
+TEST(ParseLogLine, ReadsTheProgramsOwnLog) {
+  http::AccessRecord record;
+  const auto written = [&record](const std::string& target) {
+    http::RequestHead head;
+    head.method = "GET";
+    head.target = target;
+    head.fields.add("User-Agent", "\" 200 5 \\");
+    record.begin(TimePoint(Seconds(1'500'000'000)), *IpAddress::parse("2001:db8::7"), &head);
+    record.status = 200;
+    record.end("hit", "GB", std::chrono::microseconds(250), 512);
+    std::string line;
+    http::append_log_line(line, record);
+    EXPECT_TRUE(line.ends_with("country=GB\n"));
+    line.pop_back();
+    return parse_log_line(line);
+  };
+  for (const std::string target : {"/", "/a?b=c", "/say?\"hi\"\\", "/caf\xc3\xa9", "*",
+                                   "http://example.com/a", "/a[1]\\x41"}) {
+    const auto request = written(target);
+    ASSERT_TRUE(request) << target << ": " << request.error().message;
+    EXPECT_EQ(request->client.text(), "2001:db8::7");
+    EXPECT_EQ(request->method, "GET");
+    EXPECT_EQ(request->target, target);
+  }
+  // What was cut would be another request.
+  const auto cut = written("/" + std::string(limits::access_log_field_size_bytes, 'a'));
+  ASSERT_FALSE(cut);
+  EXPECT_NE(cut.error().message.find("HTTP can't carry"), std::string::npos);
 }
 
 TEST(ReadAccessLog, NumbersLinesAndSkipsJunk) {

@@ -139,14 +139,18 @@ TEST_F(Decide, WhatNoRouteIsForIsOursToRefuse) {
 }
 
 TEST_F(Decide, MalformedTargetsAndHostsAreTheClients) {
-  for (const auto* head :
-       {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n", "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n",
-        "GET / HTTP/1.0\r\n\r\n"}) {
+  for (const auto* head : {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n",
+                           "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n"}) {
     const auto decided = decide(head);
     ASSERT_FALSE(decided) << head;
     EXPECT_EQ(decided.error().kind, ErrorKind::malformed) << head;
     EXPECT_EQ(decided.error().source, ErrorSource::client) << head;
   }
+}
+
+TEST_F(Decide, Http10WithoutHostIsForTheSameHostAtEverySidecar) {
+  ASSERT_TRUE(decide("GET /static HTTP/1.0\r\n\r\n"));
+  EXPECT_EQ(decision_.host, "localhost");
 }
 
 TEST_F(Decide, NothingOfTheRequestBeforeIsLeft) {

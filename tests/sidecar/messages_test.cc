@@ -36,7 +36,7 @@ class UpstreamHead : public ::testing::Test {
   [[nodiscard]] std::string topology_line() const {
     return "Ringside-Topology: " + settings_.topology_id + "\r\n";
   }
-  Settings settings_ = some_settings();
+  Settings settings_ = some_settings("ringside (1a2b)");
 };
 
 TEST_F(UpstreamHead, IsWrittenWhole) {
@@ -45,7 +45,7 @@ TEST_F(UpstreamHead, IsWrittenWhole) {
       "Cookie: a=1\r\nAccept: text/html\r\n\r\n";
   const std::string common =
       "GET /b~?q=%7E HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nCookie: a=1\r\n"
-      "Accept: text/html\r\nVia: 1.1 ringside\r\nForwarded: for=203.0.113.9;proto=http\r\n"
+      "Accept: text/html\r\nVia: 1.1 ringside (1a2b)\r\nForwarded: for=203.0.113.9;proto=http\r\n"
       "X-Forwarded-For: 203.0.113.9\r\nX-Country: ZZ\r\n";
   const auto to_replica = written(request);
   EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Extra-Key: country=ZZ&\r\n\r\n");
@@ -101,7 +101,9 @@ TEST_F(UpstreamHead, BodiesKeepTheirFraming) {
   };
   EXPECT_EQ(framing(""), "");
   EXPECT_EQ(framing("Content-Length: 0\r\n"), "Content-Length: 0\r\n");
-  EXPECT_EQ(framing("content-length: 12\r\nExpect: 100-continue\r\n"), "Content-Length: 12\r\n");
+  EXPECT_EQ(framing("content-length: 12\r\nExpect: 100-continue\r\n"),
+            "Content-Length: 12\r\nExpect: 100-continue\r\n");
+  EXPECT_EQ(framing("Expect: 100-continue\r\n"), "");  // for nothing
   EXPECT_EQ(framing("transfer-encoding: Chunked\r\n"), "Transfer-Encoding: chunked\r\n");
 }
 
@@ -111,10 +113,28 @@ TEST_F(UpstreamHead, ViaIsContinued) {
     const auto from = out.find("Via: ");
     return out.substr(from, out.find("\r\n", from) - from);
   };
-  EXPECT_EQ(via("1.1", ""), "Via: 1.1 ringside");
-  EXPECT_EQ(via("1.0", ""), "Via: 1.0 ringside");
+  EXPECT_EQ(via("1.1", ""), "Via: 1.1 ringside (1a2b)");
+  EXPECT_EQ(via("1.0", ""), "Via: 1.0 ringside (1a2b)");
   EXPECT_EQ(via("1.1", "Via: 1.0 fred\r\nvia: 1.1 p.test (nginx)\r\n"),
-            "Via: 1.0 fred, 1.1 p.test (nginx), 1.1 ringside");
+            "Via: 1.0 fred, 1.1 p.test (nginx), 1.1 ringside (1a2b)");
+}
+
+// RFC 9110 §7.6.2, §7.8
+TEST_F(UpstreamHead, MaxForwardsIsCountedAndAnUpgradeAskedForAnew) {
+  const auto has = [&](const std::string& head, std::string_view line) {
+    return written(head).find(line) != std::string::npos;
+  };
+  const std::string options = "OPTIONS /a HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 3\r\n\r\n";
+  EXPECT_TRUE(has(options, "\r\nMax-Forwards: 2\r\n"));
+  EXPECT_FALSE(has(options, "Max-Forwards: 3"));
+  EXPECT_TRUE(
+      has("GET /a HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 3\r\n\r\n", "\r\nMax-Forwards: 3\r\n"));
+  const std::string upgrade =
+      "GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade, X-Mine\r\n"
+      "X-Mine: 1\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n";
+  EXPECT_TRUE(has(upgrade, "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"));
+  EXPECT_TRUE(has(upgrade, "\r\nSec-WebSocket-Key: k\r\n"));
+  EXPECT_FALSE(has(upgrade, "X-Mine"));
 }
 
 TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
@@ -157,7 +177,7 @@ class ClientHead : public ::testing::Test {
                                                   ErrorSource::peer, response);
     if (!parsed) return parsed.error().message;
     std::string out = "what was there before";
-    begin_client_head(out, response, "ringside; fwd=bypass", left_out);
+    begin_client_head(out, response, TimePoint{}, "ringside; fwd=bypass", left_out);
     return out;
   }
 };
@@ -166,16 +186,19 @@ TEST_F(ClientHead, IsBegunWithOurMember) {
   EXPECT_EQ(begun("HTTP/1.1 200 Very well\r\nContent-Length: 3\r\nCache-Status: cache-1; hit\r\n"
                   "ETag: \"x\"\r\nVia: 1.1 cache-1\r\nAge: 7\r\n"),
             "HTTP/1.1 200 Very well\r\nContent-Length: 3\r\nETag: \"x\"\r\nVia: 1.1 cache-1\r\n"
-            "Age: 7\r\nCache-Status: cache-1; hit, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+            "Age: 7\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+            "Cache-Status: cache-1; hit, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
   EXPECT_EQ(begun("HTTP/1.0 304 Not Modified\r\n"),
-            "HTTP/1.1 304 Not Modified\r\nCache-Status: ringside; fwd=bypass\r\n"
+            "HTTP/1.1 304 Not Modified\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+            "Cache-Status: ringside; fwd=bypass\r\n"
             "Via: 1.1 ringside\r\n");
 }
 
 TEST_F(ClientHead, CacheStatusLinesAreJoinedInOrder) {
   EXPECT_EQ(begun("HTTP/1.1 200 OK\r\nCache-Status: origin; hit\r\nContent-Length: 0\r\n"
                   "cache-status: cache-1; fwd=uri-miss\r\nCache-Status:\r\n"),
-            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nCache-Status: origin; hit, "
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+            "Cache-Status: origin; hit, "
             "cache-1; fwd=uri-miss, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
 }
 
@@ -184,7 +207,15 @@ TEST_F(ClientHead, WhatIsNotForTheClientIsLeftOut) {
                   "Connection: X-Mine\r\nX-Mine: 1\r\nRingside-Outcome: hit\r\n"
                   "ringside-near-ttl-ms: 5\r\nRingside-Whatever: 1\r\nKeep-Alive: 5\r\nAge: 7\r\n",
                   "age"),
-            "HTTP/1.1 200 OK\r\nCache-Status: ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+            "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+            "Cache-Status: ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+}
+
+// RFC 9110 §6.6.1
+TEST_F(ClientHead, ADateThatIsThereIsNotTouched) {
+  EXPECT_EQ(begun("HTTP/1.1 200 OK\r\ndate: yesterday\r\n"),
+            "HTTP/1.1 200 OK\r\ndate: yesterday\r\nCache-Status: ringside; fwd=bypass\r\n"
+            "Via: 1.1 ringside\r\n");
 }
 
 TEST(EndOfClientHead, TellsFramingAndWhatBecomesOfTheConnection) {

@@ -267,6 +267,38 @@ TEST(Purge, ASilentReplicaIsMissing) {
   EXPECT_EQ(purged.missing[0].find("cache-0: "), 0U);
 }
 
+TEST(Purge, SilentReplicasKeepNobodyWaiting) {
+  const auto say_nothing = [](Stage& stage) {
+    stage.read_request();
+    stage.stall();
+  };
+  const ScriptedPeer first(say_nothing);
+  const ScriptedPeer second_one(say_nothing);
+  const ScriptedPeer alive(always(std::string(purged_answer)));
+  SomeSidecar sidecar({first.address(), second_one.address(), alive.address()},
+                      [](Settings& settings) { settings.first_byte_timeout = 3 * second; });
+  auto report = std::async(std::launch::async, [&] { return sidecar->purge("a.test", "/a"); });
+  // All are asked while time stands still, and their timeouts run together.
+  ASSERT_TRUE(eventually([&] {
+    return first.requests() == 1 && second_one.requests() == 1 && alive.requests() == 1;
+  }));
+  sidecar.clock().advance(3 * second + second / 10);
+  const auto purged = report.get();
+  EXPECT_EQ(purged.removed, 2U);
+  EXPECT_EQ(purged.missing.size(), 2U);
+}
+
+TEST(Purge, AStoppedSidecarAsksNobodyAndSaysSo) {
+  const ScriptedPeer one(always(std::string(purged_answer)));
+  SomeSidecar sidecar({one.address()});
+  sidecar->stop();
+  const auto report = sidecar->purge("a.test", "/a");
+  EXPECT_EQ(report.removed, 0U);
+  ASSERT_EQ(report.missing.size(), 1U);
+  EXPECT_NE(report.missing[0].find("has stopped"), std::string::npos);
+  EXPECT_EQ(one.requests(), 0U);
+}
+
 TEST(Purge, IsARequestForThoseWhoMay) {
   const ScriptedPeer one(always(std::string(purged_answer)));
   const ScriptedPeer two(always(std::string(purged_answer)));

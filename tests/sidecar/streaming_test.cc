@@ -133,7 +133,8 @@ TEST(Streaming, AnswersWithoutBodyDoNotWaitForOne) {
   EXPECT_EQ(head.field("content-length"), "99");
   EXPECT_EQ(client.get("/204").status, 204);
   EXPECT_EQ(client.get("/304", "If-None-Match: \"x\"\r\n").status, 304);
-  EXPECT_EQ(client.get("/103").status, 200);
+  EXPECT_EQ(client.get("/103").status, 103);
+  EXPECT_EQ(client.read().status, 200);
   EXPECT_EQ(replica.connections(), 1U);
 }
 
@@ -232,19 +233,43 @@ TEST(Streaming, PipelinedRequestsAreAnsweredInOrder) {
 }
 
 TEST(Streaming, AClientThatAsksIsToldToContinue) {
-  Taking taking;
-  const ScriptedPeer replica(taking.script());
+  for (const bool replica_says_so : {true, false}) {
+    const ScriptedPeer replica([&](Stage& stage) {
+      stage.read_head();
+      if (replica_says_so) stage.send("HTTP/1.1 100 Continue\r\n\r\n");
+      stage.send(hit_of("cache-0", stage.read(4)));
+      stage.read_head();
+      stage.send(hit_of("cache-0"));
+    });
+    SomeSidecar sidecar({replica.address()});
+    auto client = sidecar.client();
+    client.send(
+        "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+    ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
+    EXPECT_EQ(support::field(replica.heads().at(0), "expect"), "100-continue");
+    if (!replica_says_so) {
+      sidecar.clock().advance(limits::continue_timeout + Milliseconds{1});
+    }
+    EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("body");
+    EXPECT_EQ(client.read().body, "body");
+    EXPECT_EQ(client.get("/").status, 200);
+  }
+}
+
+// RFC 9110 §10.1.1: the body that was refused is never asked for.
+TEST(Streaming, AReplicaThatRefusesTheBodyIsHeard) {
+  const ScriptedPeer replica([](Stage& stage) {
+    stage.read_head();
+    stage.send(support::answer("417 Expectation Failed", "", "no"));
+    stage.stall();
+  });
   SomeSidecar sidecar({replica.address()});
   auto client = sidecar.client();
-  const std::string head =
-      "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
-  client.send(head);
-  EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
-  client.send("body");
-  EXPECT_EQ(client.read().status, 200);
-  EXPECT_EQ(taking.body, "body");
-  EXPECT_EQ(support::field(taking.head, "expect"), "");
-  EXPECT_EQ(client.get("/").status, 200);
+  const auto reply = client.ask(
+      "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(reply.status, 417);
+  EXPECT_EQ(reply.field("connection"), "close");
 }
 
 TEST(Streaming, AClientThatAsksIsNotToldToContinueForNobody) {

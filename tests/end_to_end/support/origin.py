@@ -181,7 +181,8 @@ def read_request(stream) -> Request | None:
         while size := int(stream.readline() or b"0", 16):
             request.body += stream.read(size)
             stream.readline()
-        stream.readline()
+        if stream.readline() != b"\r\n":
+            return None
     elif length := int(request.field("Content-Length") or 0):
         request.body = stream.read(length)
         if len(request.body) < length:

@@ -16,6 +16,7 @@ from .waiting import WAIT_S, wait_until
 
 PROGRAM = os.environ["RINGSIDE"]
 ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
+BUILD = pathlib.Path(os.environ["RINGSIDE_BUILD"])
 
 PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None)

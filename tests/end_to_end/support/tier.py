@@ -5,9 +5,11 @@ import pathlib
 import tempfile
 import unittest
 
+from .link import Link
 from .mmdb import write_mmdb
 from .origin import Origin
 from .program import Process, ringside
+from .wire import Stage
 
 
 class Tier(unittest.TestCase):
@@ -32,6 +34,16 @@ class Tier(unittest.TestCase):
         origin = Origin()
         self.addCleanup(origin.stop)
         return origin
+
+    def link(self, target: str = "") -> Link:
+        link = Link(target)
+        self.addCleanup(link.stop)
+        return link
+
+    def stage(self) -> Stage:
+        stage = Stage()
+        self.addCleanup(stage.stop)
+        return stage
 
     def start(self, *arguments) -> Process:
         process = Process(*arguments)

@@ -1,6 +1,6 @@
-#include "shard/quotation.h"
+#include "base/quotation.h"
 
-namespace ringside::shard {
+namespace ringside {
 namespace {
 
 constexpr std::size_t shown_size_bytes = 64;
@@ -16,4 +16,4 @@ std::string quotation(std::string_view text) {
   return out;
 }
 
-}  // namespace ringside::shard
+}  // namespace ringside

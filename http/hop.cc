@@ -1,0 +1,89 @@
+#include "http/hop.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <random>
+
+#include "base/limits.h"
+#include "http/date.h"
+#include "http/error_response.h"
+
+namespace ringside::http {
+namespace {
+
+std::string random_instance() {
+  std::random_device source;
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(source()));
+}
+
+// RFC 9110 §7.6.3: protocol, received-by, and a comment that others may have taken away.
+bool has_been_here(std::string_view via, std::string_view own_via, std::size_t& elements) {
+  bool found = false;
+  for_each_member(via, [&](std::string_view member) {
+    ++elements;
+    const std::size_t space = member.find(' ');
+    if (space != std::string_view::npos && trimmed(member.substr(space)) == own_via) found = true;
+  });
+  return found;
+}
+
+std::optional<std::uint64_t> max_forwards_of(const Fields& fields) noexcept {
+  const auto text = fields.first("max-forwards");
+  if (!text) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* const end = text->data() + text->size();
+  const auto parsed = std::from_chars(text->data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+bool lists(const std::optional<std::string>& field, std::string_view token) {
+  bool found = false;
+  if (!field) return false;
+  for_each_member(*field, [&](std::string_view member) {
+    if (same_token(member, token)) found = true;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::string via_name(std::string_view name) {
+  static const std::string instance = random_instance();
+  return fmt::format("{} ({})", name, instance);
+}
+
+std::string options_response(TimePoint now, bool close) {
+  const auto date = format_date(now);
+  return fmt::format("HTTP/1.1 200 OK\r\nAllow: {}\r\nDate: {}\r\nContent-Length: 0\r\n{}\r\n",
+                     allowed_methods, std::string_view(date.data(), date.size()),
+                     close ? "Connection: close\r\n" : "");
+}
+
+Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
+  if (request.method == "TRACE") {
+    return Error{ErrorKind::method_not_allowed, ErrorSource::client, Retry::no,
+                 "TRACE is not allowed here"};
+  }
+  if (const auto via = request.fields.combined("via")) {
+    std::size_t elements = 0;
+    if (has_been_here(*via, own_via, elements) || elements > limits::via_elements) {
+      return Error{ErrorKind::loop, ErrorSource::client, Retry::no,
+                   "the request goes round in circles; look at where the origins lead"};
+    }
+  }
+  Hop hop;
+  if (request.method == "OPTIONS") {
+    const auto left = max_forwards_of(request.fields);
+    hop.answer_here = left == 0U;
+    if (left && *left > 0) hop.max_forwards = *left - 1;
+  }
+  hop.upgrades = request.method == "GET" && request.minor_version >= 1 &&
+                 request.framing.kind == Framing::Kind::none &&
+                 lists(request.fields.combined("connection"), "upgrade") &&
+                 lists(request.fields.combined("upgrade"), "websocket");
+  return hop;
+}
+
+}  // namespace ringside::http

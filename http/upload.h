@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/error.h"
+#include "http/connection.h"
+#include "http/gather.h"
+#include "http/relay.h"
+#include "http/task.h"
+
+namespace ringside::http {
+
+class ArrivalWatch;
+
+// A request's body on its way to an upstream, one piece at a time: what the upstream does not take
+// is not read. It stops where the upstream says something meanwhile, and can be gone on with.
+class Upload {
+ public:
+  // Both must outlive the upload.
+  Upload(Connection& from, Connection& to, Coding coding) noexcept
+      : from_(from), to_(to), coding_(coding) {}
+
+  enum class End { complete, upstream_spoke };
+  // The Error's source tells which side failed; the upstream has then had an incomplete message.
+  Task<Result<End>> run();
+
+ private:
+  Task<Result<End>> send_pending(ArrivalWatch& watch);
+
+  Connection& from_;
+  Connection& to_;
+  const Coding coding_;
+  Gather pending_;  // what is being written
+  std::array<char, 20> line_space_{};
+  std::uint64_t sent_bytes_ = 0;
+  bool last_ = false;
+};
+
+}  // namespace ringside::http

@@ -1,0 +1,303 @@
+"""What docs/failure-modes.md says of origins that fail, each shown under load from several clients.
+
+Some clients ask for what is stored and fresh, others for what only the origin has. The first must
+never notice. A faulty network (support/link.py) stands between the replicas and the origin.
+"""
+
+import itertools
+import threading
+import time
+import unittest
+
+from support import WAIT_S, Client, Tier, wait_until
+from support.link import Fault
+from support.wire import Wire, request
+
+STORED = [f"/stored/{n}" for n in range(8)]
+PAUSE_S = 0.003  # of a client after each answer, so that refusals at once don't take the machine
+FIRST_BYTE_S = 2
+# Long enough for a busy machine where nothing is wrong.
+WAITS = (
+    "--connect-timeout", "1s", "--first-byte-timeout", f"{FIRST_BYTE_S}s",
+    "--request-deadline", "5s",
+)  # fmt: skip
+
+
+class Load:
+    """Clients that ask and ask, and what they were told."""
+
+    HIT_CLIENTS, MISS_CLIENTS = 2, 3
+
+    def __init__(self, address: str):
+        self._address = address
+        self._ended = threading.Event()
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self.misses: list = []  # statuses, or the exceptions that came instead
+        self.hits: list = []  # (status, whether it was a hit, seconds)
+        self._tasks = [
+            threading.Thread(target=self._run, args=(work,), daemon=True)
+            for work in [self._hit] * self.HIT_CLIENTS + [self._miss] * self.MISS_CLIENTS
+        ]
+
+    def __enter__(self):
+        for task in self._tasks:
+            task.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        for task in self._tasks:
+            task.join(WAIT_S)
+
+    def _run(self, work) -> None:
+        while not self._ended.is_set():
+            with Client(self._address) as client:
+                try:
+                    while not self._ended.is_set():
+                        work(client)
+                except Exception as failure:  # for the test to judge
+                    with self._lock:
+                        self.misses.append(type(failure).__name__)
+
+    def _hit(self, client: Client) -> None:
+        began = time.monotonic()
+        answer = client.get(STORED[next(self._numbers) % len(STORED)])
+        self.hits.append((answer.status, answer.is_hit, time.monotonic() - began))
+        self._ended.wait(PAUSE_S)
+
+    def _miss(self, client: Client) -> None:
+        status = client.get(f"/missing/{next(self._numbers)}").status
+        with self._lock:
+            self.misses.append(status)
+        self._ended.wait(PAUSE_S)
+
+    def next_misses(self, count: int) -> list:
+        """Outcomes of requests that end from now on; the first few may have begun before."""
+        seen = len(self.misses)
+        wait_until(lambda: len(self.misses) >= seen + count, f"{count} more misses")
+        return self.misses[seen:]
+
+    def wait_for_health(self) -> None:
+        wait_until(lambda: set(self.next_misses(5)) == {200}, "only answers of 200 again")
+
+
+def percentile_ms(latencies: list[float], share: float) -> float:
+    return sorted(latencies)[int(len(latencies) * share)] * 1000
+
+
+class FailingOrigin(Tier):
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.network = self.link(self.source.address)
+        self.replicas = self.caches(2, self.network, *WAITS)
+        self.front = self.sidecar(self.replicas, *WAITS)
+        for path in STORED:
+            self.assertEqual(self.front.get(path).status, 200)
+
+    def of_replicas(self, family: str, **labels: str) -> float:
+        return sum(replica.metric(family, **labels) for replica in self.replicas)
+
+    def check_hits(self, load: Load) -> None:
+        self.assertEqual({(status, hit) for status, hit, _ in load.hits}, {(200, True)})
+
+    def check(self, begin, allowed: set, count: int = 30) -> None:
+        """Under load: `begin()`, then `count` requests for what is not stored; then all is well."""
+        with Load(self.front.address) as load:
+            load.wait_for_health()
+            failed = self.of_replicas("ringside_origin_requests_total", answer="failed")
+            begin()
+            load.next_misses(load.MISS_CLIENTS)  # they may have begun before
+            during = load.next_misses(count)
+            self.assertLessEqual(set(during), allowed)
+            self.assertNotEqual(set(during), {200}, "nothing failed")
+            self.assertGreater(
+                self.of_replicas("ringside_origin_requests_total", answer="failed"), failed
+            )
+            self.assertGreater(self.of_replicas("ringside_errors_total", source="origin"), 0)
+            self.network.fault = Fault.none
+            load.wait_for_health()
+        self.check_hits(load)
+        wait_until(
+            lambda: self.of_replicas("ringside_origin_requests_in_flight") == 0, "an idle origin"
+        )
+        self.assertEqual(self.of_replicas("ringside_origin_circuits_open"), 0)
+        self.assertEqual(self.front.metric("ringside_replicas_ejected"), 0, "they are well")
+
+    def fault(self, fault: Fault, **values):
+        def begin():
+            for name, value in values.items():
+                setattr(self.network, name, value)
+            self.network.fault = fault
+
+        return begin
+
+    # 503: the circuit is open.
+
+    def test_resetting(self):
+        self.check(self.fault(Fault.reset), {502, 503})
+
+    def test_half_closing(self):
+        self.check(self.fault(Fault.half_close), {502, 503})
+
+    def test_garbage(self):
+        self.check(self.fault(Fault.garbage), {502, 503})
+
+    def test_slow_beyond_the_wait_for_its_first_byte(self):
+        self.check(self.fault(Fault.delay, delay_s=FIRST_BYTE_S * 2), {503, 504}, count=9)
+
+    def test_silent(self):
+        self.check(self.fault(Fault.blackhole), {503, 504}, count=9)
+
+    def test_cut_within_its_heads(self):
+        self.check(self.fault(Fault.cut, stop_after_bytes=20), {502, 503})
+
+    def test_slow_within_the_wait_is_only_slow(self):
+        self.network.delay_s = 0.2
+        with Load(self.front.address) as load:
+            load.wait_for_health()
+            self.network.fault = Fault.delay
+            self.assertEqual(set(load.next_misses(15)), {200})
+            self.network.fault = Fault.none
+        self.check_hits(load)
+        self.assertEqual(self.of_replicas("ringside_origin_requests_total", answer="failed"), 0)
+
+    def test_down_for_ten_seconds_and_back(self):
+        with Load(self.front.address) as load:
+            load.wait_for_health()
+            wait_until(lambda: len(load.hits) >= 300, "hits to compare with")
+            before = len(load.hits)
+            self.network.refuse()
+            load.next_misses(load.MISS_CLIENTS)
+            began = time.monotonic()
+            during = []
+            while time.monotonic() < began + 10:  # as long as is promised
+                during += load.next_misses(10)
+            hits = load.hits[before:]
+            self.assertLessEqual(set(during), {502, 503, 504})
+            self.assertIn(503, during, "no circuit was opened")
+            self.assertGreater(self.of_replicas("ringside_origin_circuits_opened_total"), 0)
+            self.assertGreater(self.of_replicas("ringside_origin_refused_total"), 0)
+            self.network.restore()
+            restored = time.monotonic()
+            load.wait_for_health()
+            healed_s = time.monotonic() - restored
+        self.check_hits(load)
+        for share in (0.5, 0.99):
+            was, now = (
+                percentile_ms([latency for _, _, latency in some], share)
+                for some in (load.hits[:before], hits)
+            )
+            print(f"fresh hits, {share:.0%} within: {was:.2f} ms before, {now:.2f} ms while down")
+        print(f"{len(during)} others answered while down; well again after {healed_s:.1f} s")
+
+
+class CutBodies(Tier):
+    """A client can always tell a part from the whole, and no part is stored."""
+
+    BODY = b"x" * 200_000
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.network = self.link(self.source.address)
+        self.replica = self.cache("cache-0", self.network)
+        self.front = self.sidecar([self.replica])
+
+        def chunked(turn):
+            turn.send(b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n")
+            turn.send(b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(self.BODY))
+            turn.send(self.BODY + b"\r\n0\r\n\r\n")
+
+        self.source.on["/chunked"] = chunked
+        self.source.on["/length"] = lambda turn: turn.reply(body=self.BODY)
+        self.source.on["/no-store"] = lambda turn: turn.reply(
+            body=self.BODY, cache_control="no-store"
+        )
+
+    def check(self, fault: Fault) -> None:
+        self.network.stop_after_bytes = 100_000
+        self.network.fault = fault
+        for path in ("/chunked", "/length", "/no-store"):
+            with self.subTest(fault=fault, path=path), Wire(self.front.address) as wire:
+                wire.send(request("GET", path))
+                self.assertEqual(wire.head().status, 200)
+                with self.assertRaises(ConnectionResetError):
+                    wire.read(10 * len(self.BODY))
+        self.assertEqual(self.replica.metric("ringside_store_entries"), 0)
+        self.assertGreaterEqual(self.front.metric("ringside_errors_total", source="peer"), 3)
+        self.network.fault = Fault.none
+        for path in ("/chunked", "/length", "/no-store"):
+            whole = self.front.get(path)
+            self.assertEqual((whole.status, whole.body, whole.is_hit), (200, self.BODY, False))
+
+    def test_closed_in_mid_body(self):
+        self.check(Fault.cut)
+
+    def test_reset_in_mid_body(self):
+        self.check(Fault.cut_with_reset)
+
+    def test_stopping_in_mid_body_is_cut_after_a_while(self):
+        """The longest of waits: limits::upstream_io_timeout."""
+        self.network.stop_after_bytes = 100_000
+        self.network.fault = Fault.stop
+        began = time.monotonic()
+        with Wire(self.front.address) as wire:
+            wire.send(request("GET", "/length"))
+            self.assertEqual(wire.head().status, 200)
+            with self.assertRaises(ConnectionResetError):
+                wire.read(len(self.BODY))
+        print(f"an answer that stops is cut after {time.monotonic() - began:.1f} s")
+        self.network.fault = Fault.none
+        self.assertFalse(self.front.get("/length").is_hit)
+
+
+class FailingHop(Tier):
+    """The same network between a sidecar and one of its replicas."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.replicas = self.caches(3, self.source, *WAITS)
+        self.network = self.link(self.replicas[0].address)
+        self.replicas[0].address = self.network.address  # as the sidecar knows it
+        self.front = self.sidecar(self.replicas, *WAITS)
+
+    def check(self, fault: Fault, allowed: set) -> None:
+        for path in STORED:
+            self.front.get(path)
+        with Load(self.front.address) as load:
+            load.wait_for_health()
+            self.network.fault = fault
+            during = load.next_misses(200)
+            self.network.fault = Fault.none
+            load.wait_for_health()
+        self.assertLessEqual(set(during), allowed)
+        self.assertLessEqual({status for status, _, _ in load.hits}, allowed)
+        self.assertGreater(self.front.metric("ringside_errors_total", source="peer"), 0)
+        if allowed == {200}:
+            self.assertGreater(self.front.metric("ringside_retries_total"), 0)
+            self.assertGreater(self.front.metric("ringside_replica_ejections_total"), 0)
+        wait_until(lambda: self.front.metric("ringside_replicas_ejected") == 0, "its return")
+
+    def test_resetting_goes_unnoticed(self):
+        self.check(Fault.reset, {200})
+
+    def test_half_closing_goes_unnoticed(self):
+        self.check(Fault.half_close, {200})
+
+    def test_silent_goes_unnoticed(self):
+        self.check(Fault.blackhole, {200})
+
+    def test_slow_goes_unnoticed(self):
+        self.network.delay_s = FIRST_BYTE_S / 2  # more than a probe is waited for
+        self.check(Fault.delay, {200})
+
+    def test_garbage_is_502(self):
+        """Bytes came: they might have been an answer to what may not be asked twice."""
+        self.check(Fault.garbage, {200, 502})
+
+
+if __name__ == "__main__":
+    unittest.main()

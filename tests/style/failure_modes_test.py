@@ -1,0 +1,31 @@
+"""docs/failure-modes.md promises tests: are they there?"""
+
+import re
+import unittest
+
+from project import ROOT
+
+FOLDER = ROOT / "tests/end_to_end"
+
+
+class FailureModes(unittest.TestCase):
+    def test_each_row_names_a_test_that_is_there(self):
+        text = (ROOT / "docs/failure-modes.md").read_text()
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        rows = [row for row in rows if not row.startswith(("| failure |", "| --- |"))]
+        self.assertGreater(len(rows), 30)
+        file = ""
+        for row in rows:
+            shown = row.rsplit("|", 2)[1]
+            names = re.findall(r"`(\w+(?:\.py)?)`", shown)
+            with self.subTest(row):
+                self.assertTrue(names or shown == " the same ", "no test is named")
+                for name in names:
+                    if name.endswith(".py"):
+                        file = (FOLDER / name).read_text()
+                    else:
+                        self.assertIn(f"    def {name}(self", file)
+
+
+if __name__ == "__main__":
+    unittest.main()
