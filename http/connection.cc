@@ -187,7 +187,7 @@ std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
   if (attempt.error) return Received(failure(attempt.error));
   buffer.commit(attempt.bytes);
   if (attempt.bytes != 0) received_since_mark_ = true;
-  return std::optional<Received>(std::in_place, attempt.bytes);
+  return Received(attempt.bytes);
 }
 
 Task<Result<std::size_t>> Connection::receive(std::size_t bytes, bool likely) {
@@ -263,9 +263,11 @@ std::optional<Result<std::string_view>> Connection::take_body() { return incomin
 Task<Result<std::string_view>> Connection::read_body() {
   while (true) {
     if (auto taken = take_body()) co_return *taken;
-    std::optional<PacedWait> wait(std::in_place, core_, *this, pace_);
-    const auto received = co_await receive(incoming_.wanted_body_bytes(), true);
-    wait.reset();
+    Result<std::size_t> received = std::size_t{0};
+    {
+      const PacedWait wait(core_, *this, pace_);
+      received = co_await receive(incoming_.wanted_body_bytes(), true);
+    }
     if (!received) co_return received.error();
     if (*received == 0) {
       if (!incoming_.end_with_close()) co_return failure({});

@@ -66,10 +66,10 @@ std::optional<Result<std::string_view>> Incoming::take_chunked() {
     const auto step = chunks_.decode(buffer_.readable(), source_);
     if (!step) return Piece(step.error());
     buffer_.consume(step->consumed);
-    if (!step->data.empty()) return std::optional<Piece>(std::in_place, step->data);
+    if (!step->data.empty()) return Piece(step->data);
     if (chunks_.done()) {
       body_ = Body::done;
-      return std::optional<Piece>(std::in_place, std::string_view{});
+      return Piece(std::string_view{});
     }
   }
   return std::nullopt;

@@ -19,6 +19,8 @@ bool is_of_the_replica(ErrorKind kind) noexcept {
     case ErrorKind::untrusted:
     case ErrorKind::disconnected:
     case ErrorKind::timeout:
+    case ErrorKind::malformed:  // an origin's garbage comes as the replica's own 502
+    case ErrorKind::head_too_large:
       return true;
     default:
       return false;

@@ -33,7 +33,8 @@ class Load:
         self._ended = threading.Event()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self.misses: list = []  # statuses, or the exceptions that came instead
+        # When each began, and its status or the exception that came instead.
+        self.misses: list[tuple[float, object]] = []
         self.hits: list = []  # (status, whether it was a hit, seconds)
         self._tasks = [
             threading.Thread(target=self._run, args=(work,), daemon=True)
@@ -58,7 +59,7 @@ class Load:
                         work(client)
                 except Exception as failure:  # for the test to judge
                     with self._lock:
-                        self.misses.append(type(failure).__name__)
+                        self.misses.append((time.monotonic(), type(failure).__name__))
 
     def _hit(self, client: Client) -> None:
         began = time.monotonic()
@@ -67,16 +68,23 @@ class Load:
         self._ended.wait(PAUSE_S)
 
     def _miss(self, client: Client) -> None:
+        began = time.monotonic()
         status = client.get(f"/missing/{next(self._numbers)}").status
         with self._lock:
-            self.misses.append(status)
+            self.misses.append((began, status))
         self._ended.wait(PAUSE_S)
 
     def next_misses(self, count: int) -> list:
-        """Outcomes of requests that end from now on; the first few may have begun before."""
+        """Outcomes of requests that begin from now on."""
+        now = time.monotonic()
         seen = len(self.misses)
-        wait_until(lambda: len(self.misses) >= seen + count, f"{count} more misses")
-        return self.misses[seen:]
+
+        def begun_since() -> list:
+            return [outcome for began, outcome in self.misses[seen:] if began > now]
+
+        return wait_until(
+            lambda: len(some := begun_since()) >= count and some, f"{count} more misses"
+        )
 
     def wait_for_health(self) -> None:
         wait_until(lambda: set(self.next_misses(5)) == {200}, "only answers of 200 again")
@@ -108,7 +116,6 @@ class FailingOrigin(Tier):
             load.wait_for_health()
             failed = self.of_replicas("ringside_origin_requests_total", answer="failed")
             begin()
-            load.next_misses(load.MISS_CLIENTS)  # they may have begun before
             during = load.next_misses(count)
             self.assertLessEqual(set(during), allowed)
             self.assertNotEqual(set(during), {200}, "nothing failed")
@@ -169,7 +176,6 @@ class FailingOrigin(Tier):
             wait_until(lambda: len(load.hits) >= 300, "hits to compare with")
             before = len(load.hits)
             self.network.refuse()
-            load.next_misses(load.MISS_CLIENTS)
             began = time.monotonic()
             during = []
             while time.monotonic() < began + 10:  # as long as is promised

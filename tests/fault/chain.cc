@@ -93,7 +93,7 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   replica.cores = 1;
   replica.memory_bytes = 4 * limits::kMiB;
   replica.settings = cached;
-  replica_ = std::move(*cache::Replica::start(std::move(replica), clock_));
+  replica_ = cache::Replica::start(std::move(replica), clock_).value();
 
   auto settings = std::make_shared<sidecar::Settings>();
   sidecar::Route route;
@@ -106,7 +106,7 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   sidecar::Sidecar::Start front;
   front.listen = {"127.0.0.1", 0};
   front.settings = settings;
-  sidecar_ = std::move(*sidecar::Sidecar::start(std::move(front), clock_));
+  sidecar_ = sidecar::Sidecar::start(std::move(front), clock_).value();
 }
 
 Chain::~Chain() = default;

@@ -257,11 +257,13 @@ TEST_F(ClientPaceTest, WhereTheBuffersAreFullNewRequestsAreRefused) {
       far.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
       RequestHead head;
       const auto next = co_await next_request(client, head);
+      EXPECT_TRUE(next);
+      const auto admitted = admit(core(), head);
       core().buffered_bytes() -= others;
-      EXPECT_EQ(next.has_error(), full);
-      if (next.has_error()) {
-        EXPECT_EQ(next.error().kind, ErrorKind::overloaded);
-        EXPECT_EQ(next.error().source, ErrorSource::ourselves);
+      EXPECT_EQ(admitted.has_error(), full);
+      if (admitted.has_error()) {
+        EXPECT_EQ(admitted.error().kind, ErrorKind::overloaded);
+        EXPECT_EQ(admitted.error().source, ErrorSource::ourselves);
       }
     });
   }

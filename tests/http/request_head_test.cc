@@ -86,7 +86,7 @@ TEST(RequestHead, IsReusedWithoutTracesOfTheOneBefore) {
   EXPECT_FALSE(head.keep_alive);
   ASSERT_TRUE(parse_request_head(second, HeadLimits::defaults(), head));
   EXPECT_EQ(head.framing.kind, Framing::Kind::none);
-  EXPECT_EQ(head.host, "");
+  EXPECT_EQ(head.host, default_host);
   EXPECT_EQ(head.fields.size(), 1u);
   EXPECT_EQ(head.minor_version, 0);
   EXPECT_FALSE(head.expects_continue);

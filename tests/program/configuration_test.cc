@@ -148,7 +148,7 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
       {Command::sidecar, "listen: '[::1]:1'\nreplicas: a=h:1", ""},
       {Command::sidecar, "replicas: a=h:1\nlisten: h:1", "f:2: listen: h is a name; give an IP"},
       {Command::cache, cache + "admin: h.example:1", "f:4: admin: h.example is a name; give an IP"},
-      {Command::up, "listen: 127.1:1", "f:1: listen: 127.1 is a name; give an IP"},
+      {Command::up, "listen: here:1", "f:1: listen: here is a name; give an IP"},
       {Command::shard, "", ""},
       {Command::shard, "listen: h:1\nadmin: h:1", ""},
   };

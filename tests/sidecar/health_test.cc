@@ -64,8 +64,8 @@ TEST(Health, OnlyWhatTheReplicaDidIsAFailure) {
                                          {ErrorKind::untrusted, true},
                                          {ErrorKind::disconnected, true},
                                          {ErrorKind::timeout, true},
-                                         {ErrorKind::malformed, false},
-                                         {ErrorKind::head_too_large, false},
+                                         {ErrorKind::malformed, true},
+                                         {ErrorKind::head_too_large, true},
                                          {ErrorKind::overloaded, false},
                                          {ErrorKind::internal, false}}) {
     Health health;
