@@ -40,6 +40,7 @@ test_packages=(
   netcat-openbsd=nc
   nginx-light=nginx
   nodejs=node
+  npm=npm
   procps=ps
   prometheus=promtool
   wrk=wrk

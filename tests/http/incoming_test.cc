@@ -19,7 +19,7 @@ class Reader {
   explicit Reader(ErrorSource source) : requests_(source == ErrorSource::client) {}
 
   void feed(std::string_view bytes) {
-    if (failed_) return;
+    if (failed_ || bytes.empty()) return;
     Buffer& buffer = incoming_.buffer();
     buffer.reserve(bytes.size());
     std::memcpy(buffer.writable(), bytes.data(), bytes.size());
