@@ -382,7 +382,10 @@ http::Task<void> Session::refuse(const Error& error) {
 http::Task<bool> Session::write(std::span<const asio::const_buffer> buffers) {
   record_.status = http::status_of(head_);
   const auto written = co_await client_.write(buffers, limits::client_io_timeout);
-  if (!written) keep_alive_ = false;
+  if (!written) {
+    keep_alive_ = false;
+    client_.reset_on_close();  // nobody shall take the part for the whole
+  }
   co_return written.has_value();
 }
 

@@ -35,7 +35,8 @@ struct Server::Door final : public Closable {
       : core(the_core),
         session(the_session),
         address_limit(the_limit),
-        acceptor(the_core.executor()) {}
+        acceptor(the_core.executor()),
+        pause(the_core.executor()) {}
 
   Task<void> accept_all();
   void admit(Socket socket);
@@ -45,12 +46,14 @@ struct Server::Door final : public Closable {
   void close() noexcept override {
     boost::system::error_code ignored;
     acceptor.close(ignored);
+    pause.cancel();
   }
 
   Core& core;
   const Session& session;
   const AddressLimit& address_limit;
   Acceptor acceptor;
+  Timer pause;  // after a failed accept
   std::map<IpAddress, std::size_t> open_from;  // of the addresses that have a limit
   std::list<Connection*> connections;
   std::atomic<std::size_t> open{0};
@@ -107,8 +110,8 @@ Task<void> Server::Door::accept_all() {
     if (code == asio::error::connection_aborted) continue;
     if (code) {
       log::warning("accept failed: {}; trying again in {} ms", code.message(), backoff.count());
-      Timer timer(core.executor(), backoff);
-      co_await timer.async_wait(use_task);
+      pause.expires_after(backoff);
+      co_await pause.async_wait(use_task);
       backoff = std::min(backoff * 2, limits::accept_backoff_most);
       continue;
     }

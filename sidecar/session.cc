@@ -294,7 +294,10 @@ http::Task<void> Session::write(std::string_view head, std::string_view body) {
                                                   asio::const_buffer(body.data(), body.size())};
   client_.set_deadline(limits::client_io_timeout);
   const auto written = co_await client_.write(buffers);
-  if (!written) keep_alive_ = false;
+  if (!written) {
+    keep_alive_ = false;
+    client_.reset_on_close();  // nobody shall take the part for the whole
+  }
 }
 
 void Session::begin_record(bool head_was_read) {
