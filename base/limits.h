@@ -73,7 +73,7 @@ constexpr Milliseconds request_deadline{60'000};  // choosing, connecting, askin
 constexpr Milliseconds linger_timeout{1'000};     // for what a refused client still sends
 constexpr size_t linger_size_bytes = 256 * kKiB;
 constexpr Milliseconds drain_delay{0};          // /readyz says 503 so long before anything closes
-constexpr Milliseconds drain_deadline{30'000};  // SIGTERM to exit
+constexpr Milliseconds drain_deadline{30'000};  // from the end of the delay to exit
 constexpr Milliseconds pool_sweep{1'000};       // how often idle upstream connections are looked at
 
 // Host names of upstreams.
