@@ -19,7 +19,7 @@ enum class ErrorKind {
   unsupported_version,  // an HTTP version that is neither 1.0 nor 1.1: 505
   refused,              // nothing listens there
   unresolved,           // a name without an address
-  untrusted,            // a TLS handshake that failed, or a certificate that is not believed
+  untrusted,            // a certificate that is not believed
   disconnected,         // the connection ended before the message did
   timeout,              // a named limit in base/limits.h ran out
   no_replica,           // no member of the topology could be asked

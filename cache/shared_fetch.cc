@@ -41,6 +41,16 @@ class Leadership {
   Flight& flight_;
 };
 
+bool is_strong(std::string_view tag) noexcept { return !tag.starts_with("W/"); }
+
+// A 304 with a strong validator that is not the stored response's must not update it (RFC 9111
+// §4.3.4), nor can what it confirms be given: we don't have it.
+bool confirms_another(const StoredHead& stored, const http::ResponseHead& response) noexcept {
+  const auto theirs = response.fields.first("etag");
+  const auto ours = stored.fields().first("etag");
+  return theirs && is_strong(*theirs) && ours && *ours != *theirs;
+}
+
 }  // namespace
 
 SharedFetch::SharedFetch(CoreState& state, const Settings& settings,
@@ -129,7 +139,12 @@ http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   const http::ResponseHead& response = exchange_->head();
   origin_status_ = response.status;
   Way way = Way::relay;
-  if (response.status == 304 && validated_) {
+  if (response.status == 304 && validated_ && confirms_another(*validated_->head, response)) {
+    exchange_->finish();
+    state_.shared.store.erase(inquiry_.key);
+    leadership.release();
+    way = Way::alone;
+  } else if (response.status == 304 && validated_) {
     way = take_confirmed(response, times);
     leadership.complete(response_);
   } else {

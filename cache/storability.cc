@@ -1,5 +1,8 @@
 #include "cache/storability.h"
 
+#include <algorithm>
+#include <array>
+
 namespace ringside::cache {
 namespace {
 
@@ -10,6 +13,13 @@ bool varies_on_anything(const http::Fields& fields) noexcept {
     http::for_each_member(field.value, [&](std::string_view member) { any |= member == "*"; });
   }
   return any;
+}
+
+// The final status codes of RFC 9110 §15 whose rules for caches we know and keep.
+bool is_understood(int status) noexcept {
+  constexpr std::array<int, 16> known = {200, 203, 204, 300, 301, 302, 303, 307,
+                                         308, 404, 405, 410, 414, 421, 451, 501};
+  return std::find(known.begin(), known.end(), status) != known.end();
 }
 
 }  // namespace
@@ -43,7 +53,10 @@ std::string_view name(Storability storability) noexcept {
 Storability storability(const StorabilityInput& input) noexcept {
   if (input.method != "GET") return Storability::method;
   if (input.asked.no_store) return Storability::request_said;
-  if (input.directives.no_store) return Storability::no_store;
+  // RFC 9111 §5.2.2.3: must-understand stands before no-store, which is for those who don't.
+  const bool understood = input.directives.must_understand && is_understood(input.status);
+  if (input.directives.must_understand && !understood) return Storability::status;
+  if (input.directives.no_store && !understood) return Storability::no_store;
   if (input.directives.is_private) return Storability::is_private;
   if (input.status < 200 || input.status == 206 || input.status == 304) return Storability::status;
   const bool shared_allowed = input.directives.is_public || input.directives.must_revalidate ||

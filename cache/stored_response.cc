@@ -15,10 +15,12 @@ bool is_left_out(std::string_view name) noexcept {
   return http::is_internal(name) || same_token(name, "age") || same_token(name, "content-length");
 }
 
-// What a 304 may not change of the stored response (RFC 9111 §3.2).
+// What a 304 may not change of the stored response (RFC 9111 §3.2): what describes the bytes that
+// we keep, above all how they are coded and what their digest is.
 bool is_kept_from_304(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 4> kept = {"content-encoding", "content-type",
-                                                    "content-range", "content-length"};
+  constexpr std::array<std::string_view, 7> kept = {
+      "content-encoding", "content-range", "content-length", "content-md5",
+      "content-digest",   "repr-digest",   "digest"};
   return std::any_of(kept.begin(), kept.end(),
                      [&](std::string_view kept_name) { return http::same_token(kept_name, name); });
 }

@@ -30,13 +30,13 @@ bool append_address(const sockaddr* from, std::vector<asio::ip::address>& into) 
   if (from->sa_family == AF_INET) {
     sockaddr_in v4{};
     std::memcpy(&v4, from, sizeof v4);
-    into.push_back(asio::ip::address_v4(ntohl(v4.sin_addr.s_addr)));
+    into.emplace_back(asio::ip::address_v4(ntohl(v4.sin_addr.s_addr)));
   } else if (from->sa_family == AF_INET6) {
     sockaddr_in6 v6{};
     std::memcpy(&v6, from, sizeof v6);
     asio::ip::address_v6::bytes_type bytes;
     std::copy(std::begin(v6.sin6_addr.s6_addr), std::end(v6.sin6_addr.s6_addr), bytes.begin());
-    into.push_back(asio::ip::address_v6(bytes, v6.sin6_scope_id));
+    into.emplace_back(asio::ip::address_v6(bytes, v6.sin6_scope_id));
   } else {
     return false;
   }

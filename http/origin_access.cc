@@ -18,7 +18,8 @@ std::vector<std::uint32_t> weights_of(const std::vector<Origin>& origins) {
 
 // Then the next origin is the first that the request costs anything, and this is no repeat.
 bool was_never_sent(const Error& failure) noexcept {
-  return failure.kind == ErrorKind::refused || failure.kind == ErrorKind::unresolved;
+  return failure.kind == ErrorKind::refused || failure.kind == ErrorKind::unresolved ||
+         failure.kind == ErrorKind::untrusted;
 }
 
 // What an exchange's end tells about the origin.

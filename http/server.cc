@@ -53,7 +53,7 @@ struct Server::Door final : public Closable {
   const Session& session;
   const AddressLimit& address_limit;
   Acceptor acceptor;
-  Timer pause;  // after a failed accept
+  Timer pause;                                 // after a failed accept
   std::map<IpAddress, std::size_t> open_from;  // of the addresses that have a limit
   std::list<Connection*> connections;
   std::atomic<std::size_t> open{0};

@@ -206,6 +206,22 @@ TEST(ReplicaValidation, WhatMayNotBeStoredIsPassedOn) {
 }
 
 // 1. a request finds a stale response; 2. a purge takes it; 3. the origin confirms it.
+// RFC 9111 §4.3.4: it took the other tag over, and with it called old bytes new.
+TEST(ReplicaValidation, A304WithAnotherStrongTagConfirmsNothing) {
+  ScriptedPeer origin(
+      in_turn({answer("200 OK", "Cache-Control: max-age=60\r\nETag: \"1\"\r\n", "old"),
+               "HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\nETag: \"2\"\r\n\r\n",
+               answer("200 OK", "Cache-Control: max-age=60\r\nETag: \"2\"\r\n", "new")}));
+  SomeReplica replica(origin.address());
+  EXPECT_EQ(replica.get("/").body, "old");
+  replica.settle();
+  replica.clock().advance(Milliseconds{61'000});
+  EXPECT_EQ(replica.get("/").body, "new");
+  EXPECT_EQ(support::field(origin.heads().at(1), "if-none-match"), "\"1\"");
+  EXPECT_EQ(support::field(origin.heads().at(2), "if-none-match"), "");
+  EXPECT_EQ(replica.store().entries, 0U);  // the next request begins anew
+}
+
 TEST(ReplicaValidation, A304DoesNotBringBackWhatAPurgeTook) {
   Gate go;
   ScriptedPeer origin([&](Stage& stage) {

@@ -98,10 +98,10 @@ TEST(UpdatedHead, Rfc9111Section3Point2ReplacesFieldsAndKeepsTheRest) {
                                                 {"Via", "1.1 other"},
                                                 {"Ringside-Outcome", "hit"}}));
   EXPECT_EQ(head->text(),
-            "HTTP/1.1 200 OK\r\nX-Kept: k\r\nContent-Type: text/plain\r\n"
-            "Content-Encoding: gzip\r\nETag: \"1\"\r\nVia: 1.1 cache-3\r\n"
+            "HTTP/1.1 200 OK\r\nX-Kept: k\r\nContent-Encoding: gzip\r\nETag: \"1\"\r\nVia: 1.1 "
+            "cache-3\r\n"
             "Date: Sun, 06 Nov 1994 08:51:17 GMT\r\ncache-control: max-age=60\r\nx-two: c\r\n"
-            "X-New: n\r\n");
+            "X-New: n\r\nContent-Type: text/html\r\n");
   EXPECT_EQ(head->fields().first("x-new"), "n");
   EXPECT_EQ(head->freshness().lifetime, Seconds{60});
   EXPECT_EQ(head->freshness().received, FakeClock::start + Seconds{100});

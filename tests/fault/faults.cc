@@ -166,6 +166,8 @@ using ringside::fault::fail;
 using ringside::fault::fate_of;
 using ringside::fault::real;
 
+// The C library's own names are reserved ones.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 ssize_t recv(int descriptor, void* to, size_t bytes, int flags) {
@@ -241,3 +243,4 @@ int connect(int descriptor, const sockaddr* address, socklen_t size) {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

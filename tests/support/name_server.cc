@@ -48,7 +48,7 @@ std::optional<Question> read_question(std::string_view message) {
   question.id = message.substr(0, 2);
   std::size_t at = header_size_bytes;
   while (at < message.size() && message[at] != 0) {
-    const auto length = static_cast<std::size_t>(message[at]);
+    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(message[at]));
     if (!question.name.empty()) question.name += '.';
     question.name += message.substr(at + 1, length);
     at += 1 + length;
