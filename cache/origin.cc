@@ -3,10 +3,11 @@
 namespace ringside::cache {
 
 http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
-                                    const Inquiry& inquiry, http::Exchange& exchange,
+                                    const Inquiry& inquiry, Milliseconds time_allowed,
+                                    http::Exchange& exchange,
                                     const http::OutgoingRequest& outgoing) {
   const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
-                                    state.core.steady_now() + inquiry.time_allowed};
+                                    state.core.steady_now() + time_allowed};
   auto asked = co_await state.origin_access.ask(inquiry.route->origins, exchange, outgoing, limits);
   std::optional<int> status;
   if (asked.answered) status = exchange.head().status;

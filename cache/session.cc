@@ -269,7 +269,8 @@ http::Task<void> Session::pass_on() {
                     nullptr);
   outgoing.head = head_;
   http::Exchange exchange(state_.core, state_.origins);
-  const auto answered = co_await ask_origin(state_, *settings_, inquiry_, exchange, outgoing);
+  const auto answered =
+      co_await ask_origin(state_, *settings_, inquiry_, inquiry_.time_allowed, exchange, outgoing);
   status_.collapsed = false;
   if (!answered) {
     co_await refuse(answered.error());
@@ -298,9 +299,8 @@ http::Task<void> Session::carry_tunnel(http::Exchange& exchange) {
   head_.append("\r\n");
   const std::array<asio::const_buffer, 1> head{view(head_)};
   if (!co_await write(head)) co_return;
-  const auto carried =
-      co_await http::tunnel(client_, exchange.connection(), limits::tunnel_idle_timeout);
-  body_bytes_ = carried.down;
+  constexpr Milliseconds idle = limits::tunnel_idle_timeout;
+  body_bytes_ = (co_await http::tunnel(client_, exchange.connection(), idle)).down;
 }
 
 http::Task<void> Session::relay_answer(http::Exchange& exchange) {

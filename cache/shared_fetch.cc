@@ -129,7 +129,9 @@ http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   outgoing.head = head;
   exchange_ = std::make_unique<http::Exchange>(state_.core, state_.origins);
   ExchangeTimes times{state_.core.now(), {}};
-  const auto answered = co_await ask_origin(state_, settings_, inquiry_, *exchange_, outgoing);
+  // Others may wait for it who have more time than this request.
+  const auto answered = co_await ask_origin(state_, settings_, inquiry_, settings_.request_deadline,
+                                            *exchange_, outgoing);
   times.received = state_.core.now();
   if (!answered) {
     error_ = answered.error();

@@ -12,6 +12,7 @@ using Outcome = CircuitBreaker::Outcome;
 
 std::vector<std::uint32_t> weights_of(const std::vector<Origin>& origins) {
   std::vector<std::uint32_t> weights;
+  weights.reserve(origins.size());
   for (const Origin& origin : origins) weights.push_back(origin.weight);
   return weights;
 }

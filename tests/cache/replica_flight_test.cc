@@ -242,5 +242,37 @@ TEST(ReplicaFlight, TheBudgetHoldsWhileManyFlightsFill) {
   EXPECT_TRUE(eventually([&] { return replica.store().used_bytes == 0; }));
 }
 
+// The leader of a flight had hardly any time left, and all who waited with it got its 504.
+TEST(ReplicaFlight, AFetchFailedTheOthersAtItsLeadersDeadline) {
+  Gate go;
+  ScriptedPeer origin([&](Stage& stage) {
+    stage.read_request();
+    stage.wait(go);
+    stage.send(answer("200 OK", "Cache-Control: max-age=3600\r\n", "late"));
+    stage.stall();
+  });
+  SomeReplica replica(origin.address(), 16 * limits::kMiB, 1);
+  auto patient = replica.settings();
+  patient.first_byte_timeout = patient.request_deadline = Milliseconds{1'000'000};
+  replica.apply(patient);
+  WheelWatch wheel(replica);
+  auto leader = replica.client();
+  leader.send(
+      "GET /x HTTP/1.1\r\nHost: a.test\r\nRingside-Topology: t\r\nRingside-Deadline-Ms: "
+      "100\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return origin.requests() == 1; }));
+  auto follower = replica.client();
+  follower.send(get_request("/x"));
+  // By the time of this answer the one core has seen the follower.
+  EXPECT_EQ(replica.get("/never", "Cache-Control: only-if-cached\r\n").status, 504);
+  replica.clock().advance(Milliseconds{80'000});
+  wheel.expect_turned();
+  go.open();
+  const Reply reply = follower.read();
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(reply.body, "late");
+  EXPECT_EQ(origin.requests(), 1U);
+}
+
 }  // namespace
 }  // namespace ringside::cache
