@@ -80,13 +80,24 @@ class VanishingClient(Tier):
         self.assertEqual(self.source.count("/half"), 0)
 
     def test_within_a_body(self):
+        pages = 100
+        wait_until(
+            lambda: self.replica.metric("ringside_store_entries") >= pages,
+            "the others to need the origin no more",
+        )
         for number, with_reset in self.each_way():
             line = "Transfer-Encoding: chunked" if number % 4 < 2 else "Content-Length: 200000"
-            before = self.source.connections
             wire = Wire(self.front.address)
             wire.send(request("POST", "/half", line) + b"186A0\r\n" + bytes(50_000))
-            wait_until(lambda b=before: self.source.connections > b, "the body to be on its way")
+            wait_until(
+                lambda: self.replica.metric("ringside_origin_requests_in_flight") == 1,
+                "the body to be on its way",
+            )
             vanish(wire, with_reset)
+            wait_until(
+                lambda: self.replica.metric("ringside_origin_requests_in_flight") == 0,
+                "the origin to be left alone",
+            )
         self.check_over(errors=8)
         self.assertEqual(self.source.count("/half"), 0, "a part of a body was taken for the whole")
 
