@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import resource
 
 from processes import BenchError, Group, free_ports
 
@@ -50,7 +51,7 @@ http {{
   fastcgi_temp_path {home}/fastcgi;
   uwsgi_temp_path {home}/uwsgi;
   scgi_temp_path {home}/scgi;
-  open_file_cache max=100000 inactive=3600s;
+  open_file_cache max={files} inactive=3600s;
   open_file_cache_valid 3600s;
 {body}
 }}
@@ -108,7 +109,10 @@ def start_nginx(machine: Machine, group: Group, core: int, name: str, port: int,
     home.mkdir(exist_ok=True)
     user = "user root;" if os.geteuid() == 0 else ""  # the files are ours, not nobody's
     config = home / "nginx.conf"
-    config.write_text(NGINX_FRAME.format(user=user, home=home, body=body), encoding="utf-8")
+    # nginx answers 500 where its cached files take the last descriptor; half of them is for them.
+    files = min(100_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1] // 2)
+    config.write_text(NGINX_FRAME.format(user=user, home=home, body=body, files=files),
+                      encoding="utf-8")
     group.start([machine.nginx, "-e", str(home / "error.log"), "-p", str(home), "-c", str(config)],
                 core, home / "out.log", [port])
 

@@ -1,7 +1,6 @@
 #include "cache/replica.h"
 
 #include <mutex>
-#include <set>
 #include <vector>
 
 #include "cache/core_state.h"
@@ -13,14 +12,6 @@
 
 namespace ringside::cache {
 namespace {
-
-std::set<http::UpstreamAddress> origins_of(const Settings& settings) {
-  std::set<http::UpstreamAddress> addresses;
-  for (const Route& route : settings.routes) {
-    for (const http::Origin& origin : route.origins) addresses.insert(origin.address);
-  }
-  return addresses;
-}
 
 http::Task<void> age_pools(CoreState& state) {
   http::Waiter waiter(state.core);
@@ -40,7 +31,7 @@ struct Replica::Impl {
         cores(start.name, start.cores, clock),
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     show_topology();
-    shared.gates.keep(origins_of(*settings), settings->origin_connections);
+    shared.gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
       states.push_back(std::make_unique<CoreState>(
           cores[index], shared, settings, sheet.core(index),
@@ -93,7 +84,7 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
     impl_->settings = settings;
     impl_->show_topology();
   }
-  impl_->shared.gates.keep(origins_of(*settings), settings->origin_connections);
+  impl_->shared.gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
   impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->follow(settings); });
 }
 

@@ -93,7 +93,7 @@ void Session::begin(bool head_was_read) {
 
 Result<void> Session::look() {
   settings_ = state_.settings;
-  keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
+  keep_alive_ = request_.keep_alive && ++requests_ < settings_->requests_per_connection;
   inquiry_.method = request_.method;
   if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
   auto understood = inquire(request_, *settings_, state_.shared.via, inquiry_);
@@ -254,17 +254,7 @@ http::Task<void> Session::stream(Flight::Reader& reader, http::Coding coding) {
 }
 
 http::Task<void> Session::pass_on() {
-  http::OutgoingRequest outgoing;
-  outgoing.method = inquiry_.method;
-  if (request_.framing.kind != http::Framing::Kind::none) {
-    outgoing.body = &client_;
-    outgoing.expects_continue = request_.expects_continue;
-    if (request_.framing.kind == http::Framing::Kind::chunked) {
-      outgoing.body_coding = http::Coding::chunked;
-    }
-  }
-  if (request_.minor_version >= 1) outgoing.interim_to = &client_;
-  outgoing.upgrades = inquiry_.hop.upgrades;
+  auto outgoing = http::passed_on(request_, inquiry_.hop, inquiry_.method, client_);
   write_origin_head(head_, request_, inquiry_, *settings_, state_.shared.via, Asking::as_it_is,
                     nullptr);
   outgoing.head = head_;

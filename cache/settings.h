@@ -29,6 +29,7 @@ struct Settings {
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
+  std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const http::TlsContext> tls;  // for https:// origins; null where there are none
   std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };

@@ -32,6 +32,20 @@ Task<Result<void>> write_to_client(Connection& client, std::string_view text) {
 
 }  // namespace
 
+OutgoingRequest passed_on(const RequestHead& request, const Hop& hop, std::string_view method,
+                          Connection& client) noexcept {
+  OutgoingRequest out;
+  out.method = method;
+  if (request.framing.kind != Framing::Kind::none) {
+    out.body = &client;
+    out.expects_continue = request.expects_continue;
+    if (request.framing.kind == Framing::Kind::chunked) out.body_coding = Coding::chunked;
+  }
+  if (request.minor_version >= 1) out.interim_to = &client;
+  out.upgrades = hop.upgrades;
+  return out;
+}
+
 Task<Result<void>> Exchange::ask(const UpstreamAddress& address, const OutgoingRequest& request,
                                  const ExchangeLimits& limits) {
   address_ = address;

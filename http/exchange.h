@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "http/connection.h"
 #include "http/head.h"
+#include "http/hop.h"
 #include "http/pool.h"
 #include "http/relay.h"
 #include "http/task.h"
@@ -29,6 +30,12 @@ struct OutgoingRequest {
   Connection* interim_to = nullptr;  // who is told of 1xx responses; null: nobody (HTTP/1.0)
   bool upgrades = false;             // the head asks for another protocol: 101 is an answer
 };
+
+// A client's request on its way on: its body, what it waits for, who is told of interim responses.
+// `method` must outlive the reading of the body, which takes the request's own views along. The
+// head is the caller's to write.
+[[nodiscard]] OutgoingRequest passed_on(const RequestHead& request, const Hop& hop,
+                                        std::string_view method, Connection& client) noexcept;
 
 // One request to one upstream and the head of its answer. The body is then read from connection().
 // On destruction a connection whose answer was not read to its end is closed.

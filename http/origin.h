@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <set>
 
 #include "http/upstream_address.h"
 
@@ -14,5 +15,15 @@ struct Origin {
 
   [[nodiscard]] friend auto operator<=>(const Origin&, const Origin&) = default;
 };
+
+// The addresses of all origins of some routes (of a sidecar's or a replica's Route).
+template <class Routes>
+[[nodiscard]] std::set<UpstreamAddress> origin_addresses(const Routes& routes) {
+  std::set<UpstreamAddress> addresses;
+  for (const auto& route : routes) {
+    for (const Origin& origin : route.origins) addresses.insert(origin.address);
+  }
+  return addresses;
+}
 
 }  // namespace ringside::http

@@ -31,10 +31,12 @@ Error cannot_listen(const Endpoint& address, const boost::system::error_code& co
 
 // One core's share of a server: its listener and the connections it accepted.
 struct Server::Door final : public Closable {
-  Door(Core& the_core, const Session& the_session, const AddressLimit& the_limit)
+  Door(Core& the_core, const Session& the_session, const AddressLimit& the_limit,
+       std::size_t the_most)
       : core(the_core),
         session(the_session),
         address_limit(the_limit),
+        connections_most(the_most),
         acceptor(the_core.executor()),
         pause(the_core.executor()) {}
 
@@ -52,6 +54,7 @@ struct Server::Door final : public Closable {
   Core& core;
   const Session& session;
   const AddressLimit& address_limit;
+  const std::size_t connections_most;
   Acceptor acceptor;
   Timer pause;                                 // after a failed accept
   std::map<IpAddress, std::size_t> open_from;  // of the addresses that have a limit
@@ -84,7 +87,7 @@ void Server::Door::turn_away(Socket socket) {
 }
 
 void Server::Door::admit(Socket socket) {
-  bool full = open.load(std::memory_order_relaxed) >= limits::connections_per_core;
+  bool full = open.load(std::memory_order_relaxed) >= connections_most;
   if (!full && address_limit) {
     boost::system::error_code ignored;
     const IpAddress from = address_of(socket.remote_endpoint(ignored));
@@ -130,8 +133,12 @@ void Server::Door::accept_what_waits() {
   }
 }
 
-Server::Server(CoreGroup& cores, Session session, AddressLimit address_limit)
-    : cores_(cores), session_(std::move(session)), address_limit_(std::move(address_limit)) {}
+Server::Server(CoreGroup& cores, Session session, AddressLimit address_limit,
+               std::size_t connections_per_core)
+    : cores_(cores),
+      session_(std::move(session)),
+      address_limit_(std::move(address_limit)),
+      connections_per_core_(connections_per_core) {}
 
 Server::~Server() = default;
 
@@ -146,7 +153,8 @@ Result<void> Server::listen(const Endpoint& address) {
   tcp::endpoint endpoint(ip, address.port);
   using reuse_port = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
   for (std::size_t index = 0; index < cores_.size(); ++index) {
-    auto door = std::make_unique<Door>(cores_[index], session_, address_limit_);
+    auto door =
+        std::make_unique<Door>(cores_[index], session_, address_limit_, connections_per_core_);
     door->acceptor.open(endpoint.protocol(), code);
     if (!code) door->acceptor.set_option(Acceptor::reuse_address(true), code);
     // The first listener binds without SO_REUSEPORT for the check that nobody else has the port,

@@ -8,6 +8,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "http/connection.h"
 #include "http/core.h"
 
@@ -24,7 +25,8 @@ class Server {
   using AddressLimit = std::function<std::optional<std::size_t>(Core&, const IpAddress&)>;
 
   // The group must outlive the server's last session: stop the group first, then destroy.
-  Server(CoreGroup& cores, Session session, AddressLimit address_limit = nullptr);
+  Server(CoreGroup& cores, Session session, AddressLimit address_limit = nullptr,
+         std::size_t connections_per_core = limits::connections_per_core);
   ~Server();
 
   // Opens the listeners. Port 0 takes a free one, the same for all cores. Before CoreGroup::start.
@@ -42,6 +44,7 @@ class Server {
   CoreGroup& cores_;
   Session session_;
   AddressLimit address_limit_;
+  const std::size_t connections_per_core_;
   std::vector<std::unique_ptr<Door>> doors_;
   Endpoint address_;
 };

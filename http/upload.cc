@@ -35,7 +35,7 @@ Task<Result<Upload::End>> Upload::run() {
     if (!*piece) co_return piece->error();
     const std::string_view data = **piece;
     sent_bytes_ += data.size();
-    if (sent_bytes_ > limits::request_body_size_bytes) {
+    if (sent_bytes_ > most_bytes_) {
       co_return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
                       "the body is larger than is allowed"};
     }

@@ -41,6 +41,7 @@ test_packages=(
   nginx-light=nginx
   nodejs=node
   npm=npm
+  openssl=openssl
   procps=ps
   prometheus=promtool
   wrk=wrk

@@ -106,17 +106,7 @@ http::Task<Result<void>> Forwarding::ask_origins(const std::vector<http::Origin>
 
 http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http::Connection& client,
                                          std::string& head) {
-  http::OutgoingRequest outgoing;
-  outgoing.method = decision_.method;
-  if (request.framing.kind != http::Framing::Kind::none) {
-    outgoing.body = &client;
-    outgoing.expects_continue = request.expects_continue;
-    if (request.framing.kind == http::Framing::Kind::chunked) {
-      outgoing.body_coding = http::Coding::chunked;
-    }
-  }
-  if (request.minor_version >= 1) outgoing.interim_to = &client;
-  outgoing.upgrades = decision_.hop.upgrades;
+  auto outgoing = http::passed_on(request, decision_.hop, decision_.method, client);
   const auto& origins = decision_.route->origins;
   const bool origin_allowed =
       settings_.without_replica == WithoutReplica::ask_origin && !origins.empty();

@@ -84,7 +84,7 @@ http::Task<void> Session::run() {
 // Everything that can be known of the request without asking anybody.
 Result<void> Session::look() {
   snapshot_ = state_.snapshot;
-  keep_alive_ = request_.keep_alive && ++requests_ < limits::requests_per_connection;
+  keep_alive_ = request_.keep_alive && ++requests_ < snapshot_->settings->requests_per_connection;
   decision_.method = request_.method;
   if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
   auto decided =

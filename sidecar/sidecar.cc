@@ -3,7 +3,6 @@
 #include <atomic>
 #include <future>
 #include <mutex>
-#include <set>
 
 #include "base/limits.h"
 #include "http/core.h"
@@ -16,14 +15,6 @@
 
 namespace ringside::sidecar {
 namespace {
-
-std::set<http::UpstreamAddress> origins_of(const Settings& settings) {
-  std::set<http::UpstreamAddress> addresses;
-  for (const Route& route : settings.routes) {
-    for (const http::Origin& origin : route.origins) addresses.insert(origin.address);
-  }
-  return addresses;
-}
 
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
                                               metrics::Sheet& sheet) {
@@ -57,7 +48,7 @@ struct Sidecar::Impl {
             cores, [this](http::Connection& client) { return serve(client); },
             [this](http::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
     const auto snapshot = make_snapshot(settings, sheet);
-    gates.keep(origins_of(*settings), settings->origin_connections);
+    gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
       states.push_back(std::make_unique<CoreState>(
           cores[index], snapshot, sheet.core(index), purges, gates,
@@ -113,7 +104,7 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
     impl_->settings = std::move(settings);
   }
   const Settings& applied = *snapshot->settings;
-  impl_->gates.keep(origins_of(applied), applied.origin_connections);
+  impl_->gates.keep(http::origin_addresses(applied.routes), applied.origin_connections);
   impl_->cores.on_each([&](http::Core& core) {
     CoreState& state = *impl_->states[core.index()];
     state.origin_access.forget();

@@ -192,5 +192,22 @@ TEST(ReplicaStop, AddressInUseIsToldWithItsRemedy) {
   EXPECT_NE(second.error().message.find(first->address().text()), std::string::npos);
 }
 
+TEST(ReplicaEnd, AConnectionEndsAfterItsMostRequests) {
+  const ScriptedPeer origin([](Stage& stage) {
+    stage.read_request();
+    stage.send(answer("200 OK", "Cache-Control: max-age=60\r\n", "page"));
+    stage.stall();
+  });
+  SomeReplica replica(origin.address());
+  Settings settings = replica.settings();
+  settings.requests_per_connection = 3;
+  replica.apply(std::move(settings));
+  auto client = replica.client();
+  EXPECT_EQ(client.get("/p").field("connection"), "");
+  EXPECT_EQ(client.get("/p").field("connection"), "");
+  EXPECT_EQ(client.get("/p").field("connection"), "close");
+  EXPECT_EQ(client.read_to_end(), RawSocket::End::closed);
+}
+
 }  // namespace
 }  // namespace ringside::cache

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -154,6 +155,52 @@ TEST_F(ServerTest, AStopEndsAllConnections) {
   cores_.stop();
   EXPECT_EQ(server_.open_connections(), 0U);
   for (TestClient& client : clients) EXPECT_NE(client.read_to_end(), RawSocket::End::timeout);
+}
+
+// One core for 2 connections in all.
+TEST_F(ServerTest, TurnsAwayConnectionsBeyondItsLimitUntilOneLeaves) {
+  CoreGroup cores("full", 1, clock_);
+  Server full(
+      cores, [](Connection& client) { return serve(client); }, nullptr, 2);
+  ASSERT_TRUE(full.listen({"127.0.0.1", 0}));
+  cores.start();
+  TestClient first(full.address());
+  std::optional<TestClient> second(full.address());
+  EXPECT_EQ(first.get("/").status, 200);
+  EXPECT_EQ(second->get("/").status, 200);
+  TestClient third(full.address());
+  const auto refusal = third.read();  // at once, before it has asked for anything
+  EXPECT_EQ(refusal.status, 503);
+  EXPECT_NE(refusal.field("retry-after"), "");
+  EXPECT_EQ(third.read_to_end(), RawSocket::End::closed);
+  EXPECT_EQ(first.get("/").status, 200);
+  second.reset();
+  EXPECT_TRUE(eventually([&] { return full.open_connections() == 1; }));
+  EXPECT_EQ(TestClient(full.address()).get("/").status, 200);
+  cores.stop();
+}
+
+// 127.0.0.1 may have one connection of the core, everybody else as many as there is room for.
+TEST_F(ServerTest, TurnsAwayAnAddressThatHasItsShare) {
+  CoreGroup cores("shares", 1, clock_);
+  const auto one_each = [](Core&, const IpAddress& from) -> std::optional<std::size_t> {
+    if (from.text() == "127.0.0.1") return 1;
+    return std::nullopt;
+  };
+  Server server(
+      cores, [](Connection& client) { return serve(client); }, one_each);
+  ASSERT_TRUE(server.listen({"127.0.0.1", 0}));
+  cores.start();
+  std::optional<TestClient> first(server.address());
+  EXPECT_EQ(first->get("/").status, 200);
+  TestClient second(server.address());
+  EXPECT_EQ(second.read().status, 503);
+  EXPECT_EQ(second.read_to_end(), RawSocket::End::closed);
+  EXPECT_EQ(first->get("/").status, 200);
+  first.reset();
+  EXPECT_TRUE(eventually([&] { return server.open_connections() == 0; }));
+  EXPECT_EQ(TestClient(server.address()).get("/").status, 200);
+  cores.stop();
 }
 
 TEST(Delivery, Rfc9112Section6Point3AndSection9Point3) {

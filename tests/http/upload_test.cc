@@ -130,5 +130,37 @@ TEST_F(UploadTest, WhoIsGivenUpHasLetItsTimeRunOut) {
   }
 }
 
+// A chunked body doesn't say its size beforehand, so that it is found to be too large on the way.
+TEST_F(UploadTest, HoldsItsLimitOnTheSize) {
+  for (const std::uint64_t most_bytes : {5U, 4U}) {
+    std::optional<Result<Upload::End>> end;
+    support::RawSocket upstream;
+    auto done = start_with(
+        ErrorSource::client, client_, [&](Connection& client, support::RawSocket&) -> Task<void> {
+          Connection to(core(),
+                        Transport(Socket(core().executor(), tcp::v4(), connect_to(upstream))),
+                        ErrorSource::origin);
+          RequestHead request;
+          const auto read = co_await client.read_request(HeadLimits::defaults(), request);
+          EXPECT_TRUE(read);
+          Upload upload(client, to, Coding::chunked, most_bytes);
+          end = co_await upload.run();
+        });
+    client_.send(
+        "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n");
+    done.get();
+    ASSERT_TRUE(end);
+    if (most_bytes == 5) {
+      ASSERT_TRUE(*end);
+      EXPECT_EQ(**end, Upload::End::complete);
+    } else {
+      ASSERT_FALSE(*end);
+      EXPECT_EQ(end->error().kind, ErrorKind::body_too_large);
+      EXPECT_EQ(end->error().source, ErrorSource::client);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringside::http

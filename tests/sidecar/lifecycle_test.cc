@@ -125,5 +125,16 @@ TEST(Stop, ReturnsWhateverHangs) {
   sidecar->stop();  // and again
 }
 
+TEST(Connection, EndsAfterItsMostRequests) {
+  const ScriptedPeer replica(always(hit_of("cache-0")));
+  SomeSidecar sidecar({replica.address()},
+                      [](Settings& change) { change.requests_per_connection = 3; });
+  auto client = sidecar.client();
+  EXPECT_EQ(client.get("/p").field("connection"), "");
+  EXPECT_EQ(client.get("/p").field("connection"), "");
+  EXPECT_EQ(client.get("/p").field("connection"), "close");
+  EXPECT_EQ(client.read_to_end(), RawSocket::End::closed);
+}
+
 }  // namespace
 }  // namespace ringside::sidecar

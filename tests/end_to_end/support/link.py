@@ -6,6 +6,7 @@ import enum
 import socket
 import threading
 
+from .listener import Listener
 from .waiting import WAIT_S
 
 PIECE_BYTES = 65536
@@ -38,18 +39,11 @@ class Link:
         self._changed = threading.Event()  # replaced by each change: whom it interrupts sees it set
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
-        self._listener = self._bind(0)
-        self.port = self._listener.getsockname()[1]
+        self._listener = Listener(self._carry)
+        self.port = self._listener.port
         self.address = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.address}"
         self.restore()
-
-    @staticmethod
-    def _bind(port: int) -> socket.socket:
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        return listener
 
     # --- What is wrong with it.
 
@@ -67,18 +61,16 @@ class Link:
 
     def refuse(self) -> None:
         """Down: what is open is reset, what is new refused; the port stays ours."""
-        self.stop()
-        self._listener = self._bind(self.port)
+        self._listener.refuse()
+        self.cut_all()
+        self.fault = Fault.none
 
     def restore(self) -> None:
         """Up again, and well."""
         self.fault = Fault.none
-        self._listener.listen(1024)
-        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+        self._listener.listen()
 
     def stop(self) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self.cut_all()
         self.fault = Fault.none
@@ -92,19 +84,11 @@ class Link:
 
     # --- The connections.
 
-    def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                near, _ = listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self._carry, args=(near,), daemon=True).start()
-
     def _carry(self, near: socket.socket) -> None:
+        with self._lock:
+            self.connections += 1
         host, port = self.target.rsplit(":", 1)
         with near, socket.socket() as far, contextlib.suppress(OSError):
-            near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._open.update((near, far))
             try:

@@ -3,10 +3,12 @@
 import collections
 import dataclasses
 import socket
+import ssl
 import struct
 import threading
 import zlib
 
+from .listener import Listener
 from .waiting import WAIT_S
 
 
@@ -65,41 +67,33 @@ def page(request: Request) -> bytes:
 class Origin:
     """Answers as `page` with max-age=3600, but where `on[path]` is a function of a Turn."""
 
-    def __init__(self):
+    def __init__(self, tls: ssl.SSLContext | None = None):
         self.on = {}
         self.requests: list[Request] = []
         self.connections = 0  # accepted, ever
+        self._tls = tls
         self._changed = threading.Condition()
         self._connections: set[socket.socket] = set()
-        self._listener = self._bind(0)
-        self.port = self._listener.getsockname()[1]
+        self._listener = Listener(self._serve)
+        self.port = self._listener.port
         self.address = f"127.0.0.1:{self.port}"
-        self.url = f"http://{self.address}"
+        self.url = f"https://localhost:{self.port}" if tls else f"http://{self.address}"
         self.listen()
-
-    @staticmethod
-    def _bind(port: int) -> socket.socket:
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        return listener
 
     def listen(self) -> None:
         """Begins to answer, or again after go_down()."""
-        self._listener.listen(1024)
-        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+        self._listener.listen()
 
     def go_down(self) -> None:
         """From now on connections are refused; the port stays ours."""
-        self.stop()
-        self._listener = self._bind(self.port)
+        self._listener.refuse()
+        self._end_connections()
 
     def stop(self) -> None:
-        try:
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
-        except OSError:
-            pass  # it did not listen
         self._listener.close()
+        self._end_connections()
+
+    def _end_connections(self) -> None:
         with self._changed:
             connections = list(self._connections)
         for connection in connections:
@@ -136,20 +130,14 @@ class Origin:
             if not self._changed.wait_for(arrived, WAIT_S):
                 raise AssertionError(f"the origin was not asked for {target} {count} times")
 
-    def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection: socket.socket) -> None:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._changed:
             self.connections += 1
-            self._connections.add(connection)
         try:
+            if self._tls:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            with self._changed:
+                self._connections.add(connection)
             with connection, connection.makefile("rb") as stream:
                 while request := read_request(stream):
                     with self._changed:

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import ssl
 import tempfile
 import unittest
 
@@ -30,8 +31,8 @@ class Tier(unittest.TestCase):
         path = self.folder / "country.mmdb"
         return path if path.exists() else write_mmdb(path)
 
-    def origin(self) -> Origin:
-        origin = Origin()
+    def origin(self, tls: ssl.SSLContext | None = None) -> Origin:
+        origin = Origin(tls)
         self.addCleanup(origin.stop)
         return origin
 
