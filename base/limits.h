@@ -28,6 +28,7 @@ constexpr size_t client_read_size_bytes =
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;
 constexpr size_t body_piece_size_bytes = 64 * kKiB;  // read and relayed at once
 constexpr size_t flight_window_bytes = 256 * kKiB;   // what an unstored flight may run ahead
+constexpr size_t flight_lag_bytes = 4 * kMiB;  // how far back it keeps bytes for slower readers
 
 constexpr size_t flight_pieces_at_once = 16;           // that a reader writes in one go
 constexpr size_t merged_piece_size_bytes = 16 * kKiB;  // pieces smaller on average become one
@@ -137,6 +138,27 @@ constexpr Seconds delta_seconds_most{2'147'483'648};  // RFC 9111 §1.2.2
 constexpr size_t variants_per_key = 32;               // beyond: the oldest variant goes
 constexpr unsigned flight_rounds = 3;                 // flights joined for one request (see Vary)
 constexpr size_t flights_per_store = 65'536;          // beyond: forwarded without joining
+constexpr unsigned heuristic_percent = 10;            // of the time since Last-Modified (§4.2.2)
+constexpr Seconds heuristic_most{86'400};
+constexpr Seconds strong_modification_age{60};     // Last-Modified before Date (RFC 9110 §8.8.2.2)
+constexpr Seconds stale_unreachable_most{86'400};  // past its lifetime, where no origin answers
+constexpr Milliseconds uncacheable_ttl{60'000};    // a key's requests don't wait for each other
+constexpr size_t uncacheable_keys = 65'536;        // so remembered; beyond: the oldest goes
+constexpr size_t background_refreshes = 256;       // at once, of one core; beyond: not begun
+constexpr size_t ranges_per_request = 16;          // beyond: Range is ignored
+constexpr size_t slice_size_least_bytes = 64 * kKiB;  // `slice`
+constexpr size_t slice_size_most_bytes = 64 * kMiB;
+constexpr size_t structured_members = 256;           // of a structured field; beyond: none of it
+constexpr Milliseconds invalidation_timeout{1'000};  // for all replicas to confirm
+
+// Rules of one route.
+constexpr size_t targeted_fields = 8;         // fields like CDN-Cache-Control that are heeded
+constexpr size_t rule_conditions = 32;        // of `bypass`, and of `no_store`
+constexpr size_t rule_ttls = 32;              // of `ttl_by_status`
+constexpr size_t rule_names = 64;             // of query parameters, and of fields set or removed
+constexpr size_t rule_name_size_bytes = 256;  // of a field
+constexpr size_t content_codings = 8;         // classes of Accept-Encoding
+constexpr size_t query_parameters = 256;      // of a request that are looked at; beyond: as it came
 
 // The country database.
 constexpr size_t geo_database_size_bytes = 512 * kMiB;  // beyond: refused

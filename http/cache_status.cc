@@ -84,6 +84,7 @@ void append_cache_status(std::string& out, const CacheStatus& status) {
     if (status.collapsed) out += "; collapsed";
   }
   if (status.ttl_seconds) append_integer(out, "; ttl=", *status.ttl_seconds);
+  if (!status.key.empty()) append_string(out.append("; key="), status.key);
   if (!status.detail.empty()) append_item(out.append("; detail="), status.detail);
 }
 

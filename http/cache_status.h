@@ -17,6 +17,7 @@ struct CacheStatus {
   bool stored = false;
   bool collapsed = false;
   std::optional<std::int64_t> ttl_seconds{};  // negative when stale
+  std::string_view key{};                     // quoted; absent where empty
   std::string_view detail{};  // a token, quoted where it is none; absent where empty
 };
 

@@ -21,7 +21,13 @@ inline constexpr std::string_view outcome = "Ringside-Outcome";
 // said of answers that need no further judging (fresh, complete, without Vary).
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
-// To the sidecar: how many stored responses a PURGE removed.
+// To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a
+// URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One
+// line for each. It forgets them, of all shard keys, also where they are being fetched.
+inline constexpr std::string_view invalidate = "Ringside-Invalidate";
+
+// To the sidecar: how many stored responses a PURGE, or such an OPTIONS, removed. Without it
+// nothing was: older replicas answer any OPTIONS.
 inline constexpr std::string_view purged = "Ringside-Purged";
 
 }  // namespace ringside::http::internal

@@ -47,6 +47,8 @@ TEST(CacheStatus, Rfc9211Section2Members) {
   excluded.collapsed = true;
   CacheStatus detailed = hit(std::nullopt);
   detailed.detail = "near";
+  CacheStatus keyed = detailed;  // RFC 9211 §2.7
+  keyed.key = "http a.test /\"x\" DE";
   CacheStatus quoted_detail = forwarded(Forward::bypass);
   quoted_detail.detail = "no \"store\"";
   struct Row {
@@ -63,6 +65,7 @@ TEST(CacheStatus, Rfc9211Section2Members) {
       {stored, "cache-3; fwd=uri-miss; fwd-status=200; stored; collapsed; ttl=60"},
       {excluded, "cache-3; hit; ttl=5"},
       {detailed, "cache-3; hit; detail=near"},
+      {keyed, "cache-3; hit; key=\"http a.test /\\\"x\\\" DE\"; detail=near"},
       {quoted_detail, "cache-3; fwd=bypass; detail=\"no \\\"store\\\"\""},
       {forwarded(Forward::none), "cache-3"},
       {forwarded(Forward::bypass), "cache-3; fwd=bypass"},
