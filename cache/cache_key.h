@@ -12,12 +12,27 @@ namespace ringside::cache {
 // the sidecar said of the shard key. The parts can't contain the separating line feed.
 struct CacheKey {
   std::string text;
-  std::uint64_t hash = 0;
+  std::size_t uri_size_bytes = 0;  // of the text's beginning that all keys of its URI share
+  std::uint64_t hash = 0;          // of that beginning: a URI's keys lie together
 
   void assign(std::string_view host, const http::Target& target, std::string_view extra_key);
+  [[nodiscard]] std::string_view uri() const noexcept {
+    return std::string_view(text).substr(0, uri_size_bytes);
+  }
 };
 
 // The part of a key's text that all shard keys of one URI share.
 [[nodiscard]] std::string uri_prefix(std::string_view host, std::string_view path_and_query);
+
+// A key of the URI, to find all of its keys by.
+[[nodiscard]] CacheKey key_of_uri(std::string_view host, std::string_view path_and_query);
+
+// The key for people: `http a.test /path?query DE`.
+[[nodiscard]] std::string readable(const CacheKey& key);
+
+// The key of a slice after the first. It names the entity tag: what stands under it is part of that
+// entity and of no other, for ever, so that the first slice alone has to be validated.
+[[nodiscard]] CacheKey slice_key(const CacheKey& object, std::uint64_t index,
+                                 std::string_view strong_tag);
 
 }  // namespace ringside::cache

@@ -4,8 +4,10 @@
 #include <string>
 
 #include "cache/flight_table.h"
+#include "cache/parts.h"
 #include "cache/settings.h"
 #include "cache/store.h"
+#include "cache/uncacheable_keys.h"
 #include "http/access_log.h"
 #include "http/core.h"
 #include "http/hop.h"
@@ -24,6 +26,7 @@ struct Shared {
   const std::string via;  // what this process is called in a request's Via
   Store store;
   FlightTable flights;
+  UncacheableKeys uncacheable;
   http::OriginGates gates;
 };
 
@@ -41,16 +44,23 @@ inline std::size_t purge_shared(Shared& shared, std::string_view prefix) {
 //   2. keep_fetched puts, sees the mark,       2'. invalidate_shared marks the flight, which
 //      erases                                      has not left the table yet, and erases
 //
-inline void keep_fetched(Shared& shared, const Flight& flight, StoredPointer response) {
-  shared.store.put(flight.key(), std::move(response), flight.purges_seen());
+// A part joins what is stored by then: others may have been fetched at the same time.
+inline void keep_fetched(Shared& shared, const Flight& flight, StoredPointer response,
+                         std::size_t variants_most) {
+  if (response->extent) {
+    const auto present = shared.store.find_equal(flight.key(), *response->head);
+    response = kept_of(present, std::move(response), shared.store.object_limit_bytes());
+    if (response == present) return;
+  }
+  shared.store.put(flight.key(), std::move(response), flight.purges_seen(), variants_most);
   if (flight.outdated()) shared.store.erase(flight.key());
 }
 
-// What is stored for the key, and what is being fetched for it, is not valid any more (RFC 9111
-// §4.4).
-inline void invalidate_shared(Shared& shared, const CacheKey& key) {
-  shared.flights.forget(key);
-  shared.store.erase(key);
+// What is stored for the key's URI, whatever the shard key, and what is being fetched for it, is
+// not valid any more (RFC 9111 §4.4). Returns how many stored responses went.
+inline std::size_t invalidate_shared(Shared& shared, const CacheKey& key) {
+  shared.flights.forget_uri(key);
+  return shared.store.erase_uri(key);
 }
 
 // What one core's requests share. Only that core's thread touches it.
@@ -81,6 +91,7 @@ struct CoreState {
   http::OriginAccess origin_access;
   metrics::CoreSheet& sheet;
   http::AccessLog::Queue* access_log;  // null: none is written
+  std::size_t refreshes = 0;           // in the background, at this moment
 };
 
 }  // namespace ringside::cache

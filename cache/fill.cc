@@ -42,12 +42,15 @@ std::shared_ptr<const Body> make_body(std::vector<PiecePointer> pieces) {
 // Reads one body into a flight.
 class Filling {
  public:
-  Filling(CoreState& state, Flight& flight, http::Exchange& exchange)
+  Filling(CoreState& state, Flight& flight, http::Exchange& exchange, const FillTerms& terms)
       : state_(state),
         flight_(flight),
         exchange_(exchange),
+        terms_(terms),
         reservation_(state.shared.store),
-        room_(state.core) {}
+        room_(state.core) {
+    if (!terms.keep) let_go();
+  }
 
   // True: the body is complete.
   http::Task<bool> run() {
@@ -59,17 +62,26 @@ class Filling {
         piece = co_await origin.read_body();
       }
       if (!*piece) {
-        state_.sheet.count_error(piece->error().source);
+        state_.sheet.count_error(piece->error());
         fail(piece->error());
         co_return false;
       }
       if ((*piece)->empty()) continue;
+      came_bytes_ += (*piece)->size();
       if (keeping_ && !reservation_.add(piece_cost_bytes((*piece)->size()))) let_go();
       flight_.append(std::make_shared<const Piece>(**piece));
+      if (came_bytes_ > terms_.expected_bytes.value_or(came_bytes_)) break;
       if (!keeping_ && !co_await flight_.wait_for_room(room_, limits::client_io_timeout)) {
         fail({ErrorKind::disconnected, ErrorSource::client, Retry::no, "nobody reads any more"});
         co_return false;
       }
+    }
+    if (terms_.expected_bytes && came_bytes_ != *terms_.expected_bytes) {
+      const Error misfit{ErrorKind::malformed, ErrorSource::origin, Retry::no,
+                         "the body is not as long as its Content-Range says"};
+      state_.sheet.count_error(misfit);
+      fail(misfit);
+      co_return false;
     }
     co_return true;
   }
@@ -78,8 +90,13 @@ class Filling {
     if (keeping_) {
       const auto body = make_body(flight_.pieces());
       reservation_.give_back();
-      auto response = std::make_shared<StoredResponse>(StoredResponse{flight_.head(), body});
-      keep_fetched(state_.shared, flight_, std::move(response));
+      const Flight::Answer answer = flight_.answer();
+      StoredPointer response =
+          std::make_shared<StoredResponse>(StoredResponse{answer.head, body, answer.extent});
+      const bool is_whole =
+          answer.extent && body->size_bytes == answer.extent->complete_length_bytes;
+      if (is_whole) response = std::make_shared<StoredResponse>(StoredResponse{answer.head, body});
+      keep_fetched(state_.shared, flight_, std::move(response), terms_.variants_most);
       state_.shared.flights.leave(flight_);
     }
     flight_.finish();
@@ -103,16 +120,18 @@ class Filling {
   CoreState& state_;
   Flight& flight_;
   http::Exchange& exchange_;
+  const FillTerms& terms_;
   Reservation reservation_;
   http::Waiter room_;
+  std::uint64_t came_bytes_ = 0;
   bool keeping_ = true;
 };
 
 }  // namespace
 
 http::Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
-                      std::unique_ptr<http::Exchange> exchange) {
-  Filling filling(state, *flight, *exchange);
+                      std::unique_ptr<http::Exchange> exchange, FillTerms terms) {
+  Filling filling(state, *flight, *exchange, terms);
   if (co_await filling.run()) filling.finish();
 }
 

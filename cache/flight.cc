@@ -17,7 +17,7 @@ Flight::Reader::Reader(std::shared_ptr<Flight> flight, http::Core& core)
 Flight::Reader::~Reader() {
   const std::lock_guard lock(flight_->mutex_);
   std::erase(flight_->readers_, this);
-  if (!flight_->keeping_) flight_->drop_what_was_read();
+  if (!flight_->keeping_) flight_->drop_what_is_over();
 }
 
 http::Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
@@ -36,12 +36,20 @@ http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds 
     {
       const std::lock_guard lock(flight_->mutex_);
       const auto& pieces = flight_->pieces_;
+      if (position_ < flight_->first_kept_) {
+        left_behind_ = true;
+        std::erase(flight_->readers_, this);  // the fetch goes on for the others alone
+        flight_->drop_what_is_over();
+        co_return Error{ErrorKind::timeout, ErrorSource::client, Retry::no,
+                        "the client takes less than the others of a response too large to store"};
+      }
       if (position_ < pieces.size()) {
         const std::size_t end = std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
         std::vector<PiecePointer> taken(pieces.begin() + static_cast<std::ptrdiff_t>(position_),
                                         pieces.begin() + static_cast<std::ptrdiff_t>(end));
+        for (const PiecePointer& piece : taken) offset_bytes_ += piece->bytes().size();
         position_ = end;
-        if (!flight_->keeping_) flight_->drop_what_was_read();
+        if (!flight_->keeping_) flight_->drop_what_is_over();
         co_return taken;
       }
       if (flight_->state_ == State::done) co_return std::vector<PiecePointer>{};
@@ -55,22 +63,22 @@ http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds 
   }
 }
 
-Flight::Flight(CacheKey key, std::string variant, std::uint64_t purges_seen)
-    : key_(std::move(key)), variant_(std::move(variant)), purges_seen_(purges_seen) {}
+Flight::Flight(CacheKey key, std::string name, std::uint64_t purges_seen)
+    : key_(std::move(key)), name_(std::move(name)), purges_seen_(purges_seen) {}
 
 Flight::State Flight::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
 }
 
-std::shared_ptr<const StoredHead> Flight::head() const {
+Flight::Answer Flight::answer() const {
   const std::lock_guard lock(mutex_);
-  return head_;
+  return answer_;
 }
 
-std::optional<std::uint64_t> Flight::length_bytes() const {
+Flight::Completion Flight::completion() const {
   const std::lock_guard lock(mutex_);
-  return length_bytes_;
+  return completion_;
 }
 
 StoredPointer Flight::complete_response() const {
@@ -92,13 +100,11 @@ void Flight::ring_readers() {
   }
 }
 
-void Flight::publish(std::shared_ptr<const StoredHead> head,
-                     std::optional<std::uint64_t> length_bytes) {
+void Flight::publish(Answer answer) {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::asking);
   state_ = State::streaming;
-  head_ = std::move(head);
-  length_bytes_ = length_bytes;
+  answer_ = std::move(answer);
   ring_readers();
 }
 
@@ -106,6 +112,7 @@ void Flight::append(PiecePointer piece) {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::streaming);
   held_bytes_ += piece->bytes().size();
+  appended_bytes_ += piece->bytes().size();
   pieces_.push_back(std::move(piece));
   ring_readers();
 }
@@ -117,12 +124,13 @@ void Flight::finish() {
   ring_readers();
 }
 
-void Flight::complete(StoredPointer response) {
+void Flight::complete(StoredPointer response, Completion completion) {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::asking);
   state_ = State::done;
   complete_ = std::move(response);
-  head_ = complete_->head;
+  completion_ = completion;
+  answer_.head = complete_->head;
   ring_readers();
 }
 
@@ -143,13 +151,24 @@ void Flight::fail(Error error) {
 void Flight::stop_keeping() {
   const std::lock_guard lock(mutex_);
   keeping_ = false;
-  drop_what_was_read();
+  drop_what_is_over();
 }
 
-void Flight::drop_what_was_read() {
+// How far the leader is before the reader that is furthest.
+std::uint64_t Flight::ahead_bytes() const {
+  std::uint64_t furthest = 0;
+  for (const Reader* reader : readers_) furthest = std::max(furthest, reader->offset_bytes_);
+  return appended_bytes_ - furthest;
+}
+
+// What every reader has had; and what is too far behind the furthest, whoever has not had it: a
+// slow reader must not hold up the others.
+void Flight::drop_what_is_over() {
   std::size_t read_by_all = pieces_.size();
   for (const Reader* reader : readers_) read_by_all = std::min(read_by_all, reader->position_);
-  for (; first_kept_ < read_by_all; ++first_kept_) {
+  const std::uint64_t most_bytes = ahead_bytes() + limits::flight_lag_bytes;
+  for (; first_kept_ < pieces_.size(); ++first_kept_) {
+    if (first_kept_ >= read_by_all && held_bytes_ <= most_bytes) break;
     held_bytes_ -= pieces_[first_kept_]->bytes().size();
     pieces_[first_kept_].reset();
   }
@@ -162,7 +181,8 @@ http::Task<bool> Flight::wait_for_room(http::Waiter& leader, Milliseconds timeou
       const std::lock_guard lock(mutex_);
       leader_bell_ = nullptr;
       if (readers_.empty()) co_return false;
-      if (held_bytes_ <= limits::flight_window_bytes) co_return true;
+      drop_what_is_over();
+      if (ahead_bytes() <= limits::flight_window_bytes) co_return true;
       leader_bell_ = leader.bell();
     }
     if (!co_await leader.wait(leader.core().steady_now() + timeout)) co_return false;

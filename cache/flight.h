@@ -22,12 +22,19 @@ class Store;
 //
 //   asking ──publish──▶ streaming ──finish──▶ done
 //      │                    └───────fail────▶ failed
-//      ├──complete──▶ done (a 304: what was stored is good again)
+//      ├──complete──▶ done (a 304, or something stale: what was stored is the answer)
 //      ├──release───▶ released (not for sharing: each request goes its own way)
 //      └──fail──────▶ failed
 class Flight {
  public:
   enum class State { asking, streaming, done, failed, released };
+
+  // What a flight's answer is, known before its body.
+  struct Answer {
+    std::shared_ptr<const StoredHead> head;
+    std::optional<std::uint64_t> length_bytes;  // of the body that follows, where known
+    std::optional<Extent> extent;               // which part of the whole it is; nullopt: all
+  };
 
   // One request's place in the flight. On its core's thread; leaves the flight when destroyed.
   class Reader {
@@ -41,23 +48,31 @@ class Flight {
     [[nodiscard]] bool joined() const noexcept { return joined_; }
     // Waits until the head is known, or the flight has ended without one. False: the deadline came.
     http::Task<bool> wait_for_head(SteadyPoint deadline);
-    // The next pieces, empty at the end of the body. An Error: the fetch failed, or the deadline.
+    // The next pieces, empty at the end of the body. An Error: the fetch failed, or the deadline;
+    // or this reader was left_behind().
     http::Task<Result<std::vector<PiecePointer>>> next(Milliseconds timeout);
+    // The flight keeps no whole body, and its bytes went by before this reader took them. What
+    // follows offset_bytes() it must get elsewhere.
+    [[nodiscard]] bool left_behind() const noexcept { return left_behind_; }
+    [[nodiscard]] std::uint64_t offset_bytes() const noexcept { return offset_bytes_; }
 
    private:
     friend class Flight;
     std::shared_ptr<Flight> flight_;
     http::Core& core_;
     http::Waiter waiter_;
-    std::size_t position_ = 0;  // of the next piece; under the flight's mutex
-    bool waiting_ = false;      // likewise
+    std::size_t position_ = 0;        // of the next piece; under the flight's mutex
+    std::uint64_t offset_bytes_ = 0;  // of the next byte; written under it, on the core's thread
+    bool waiting_ = false;            // under the flight's mutex
     bool joined_ = false;
+    bool left_behind_ = false;
   };
 
-  Flight(CacheKey key, std::string variant, std::uint64_t purges_seen);
+  Flight(CacheKey key, std::string name, std::uint64_t purges_seen);
 
   [[nodiscard]] const CacheKey& key() const noexcept { return key_; }
-  [[nodiscard]] const std::string& variant() const noexcept { return variant_; }
+  // Under which it stands in the FlightTable.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t purges_seen() const noexcept { return purges_seen_; }
 
   // What is fetched may not be stored any more: an unsafe method has succeeded meanwhile.
@@ -66,47 +81,56 @@ class Flight {
 
   // What readers may know once they have waited for the head.
   [[nodiscard]] State state() const;
-  [[nodiscard]] std::shared_ptr<const StoredHead> head() const;
-  [[nodiscard]] std::optional<std::uint64_t> length_bytes() const;  // the body's, where known
-  [[nodiscard]] StoredPointer complete_response() const;            // after complete()
+  [[nodiscard]] Answer answer() const;                    // without a head: there is none
+  [[nodiscard]] StoredPointer complete_response() const;  // after complete()
+  // Why it was completed without a new answer: what of it a reader may give is for each to judge.
+  enum class Completion {
+    confirmed,    // what was stored is good (again)
+    unreachable,  // it is stale, and no origin answered
+    failed,       // it is stale, and the origin answered with an error
+  };
+  [[nodiscard]] Completion completion() const;  // after complete()
   [[nodiscard]] Error error() const;
 
   // The leader's side.
-  void publish(std::shared_ptr<const StoredHead> head, std::optional<std::uint64_t> length_bytes);
+  void publish(Answer answer);
   void append(PiecePointer piece);
   void finish();
-  void complete(StoredPointer response);
+  void complete(StoredPointer response, Completion completion);
   void release();
   void fail(Error error);
 
-  // From now on the body will not be stored: pieces that every reader has had are let go, and no
-  // reader may join any more.
+  // From now on the body will not be stored: of its pieces a window is kept, and no reader may join
+  // any more.
   void stop_keeping();
-  // Waits until the readers have taken all but limits::flight_window_bytes. False: no reader is
-  // left, or none takes anything before the deadline. Only after stop_keeping().
+  // Waits until the reader that is furthest has taken all but limits::flight_window_bytes; those
+  // behind it are left behind (see Reader). False: no reader is left, or none takes anything before
+  // the deadline. Only after stop_keeping().
   http::Task<bool> wait_for_room(http::Waiter& leader, Milliseconds timeout);
   // Everything that was appended; only before stop_keeping().
   [[nodiscard]] std::vector<PiecePointer> pieces() const;
 
  private:
   void ring_readers();
-  void drop_what_was_read();
+  void drop_what_is_over();
+  [[nodiscard]] std::uint64_t ahead_bytes() const;
 
   const CacheKey key_;
-  const std::string variant_;
+  const std::string name_;
   const std::uint64_t purges_seen_;
   std::atomic<bool> outdated_{false};
 
   mutable std::mutex mutex_;  // of all below
   State state_ = State::asking;
-  std::shared_ptr<const StoredHead> head_;
-  std::optional<std::uint64_t> length_bytes_;
+  Answer answer_;
   StoredPointer complete_;
+  Completion completion_ = Completion::confirmed;
   Error error_;
   bool keeping_ = true;
   std::vector<PiecePointer> pieces_;  // null where let go
   std::size_t first_kept_ = 0;
-  std::size_t held_bytes_ = 0;
+  std::uint64_t appended_bytes_ = 0;
+  std::uint64_t held_bytes_ = 0;
   std::vector<Reader*> readers_;
   std::shared_ptr<http::Waiter::Bell> leader_bell_;  // while the leader waits for room
 };

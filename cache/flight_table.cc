@@ -4,39 +4,43 @@
 
 namespace ringside::cache {
 
-std::string FlightTable::name_of(const CacheKey& key, const std::string& variant) {
-  return key.text + "\n" + variant;
+std::string FlightTable::name_of(const CacheKey& key, const std::string& name) {
+  return key.text + "\n" + name;
 }
 
-FlightTable::Joined FlightTable::join(const CacheKey& key, const std::string& variant,
+FlightTable::Joined FlightTable::join(const CacheKey& key, const std::string& name,
                                       std::uint64_t purges_seen) {
   if (size_.load() >= limits::flights_per_store) return {};
   Stripe& stripe = stripes_[key.hash % stripe_count];
   const std::lock_guard lock(stripe.mutex);
-  auto& flight = stripe.flights[name_of(key, variant)];
+  auto& flight = stripe.flights[name_of(key, name)];
   if (flight) return {flight, false};
-  flight = std::make_shared<Flight>(key, variant, purges_seen);
+  flight = std::make_shared<Flight>(key, name, purges_seen);
   size_.fetch_add(1);
   return {flight, true};
+}
+
+FlightTable::Joined FlightTable::lead_alone(const CacheKey& key, std::uint64_t purges_seen) {
+  return join(key, "\nalone " + std::to_string(alone_.fetch_add(1)), purges_seen);
 }
 
 void FlightTable::leave(const Flight& flight) {
   Stripe& stripe = stripes_[flight.key().hash % stripe_count];
   const std::lock_guard lock(stripe.mutex);
-  const auto found = stripe.flights.find(name_of(flight.key(), flight.variant()));
+  const auto found = stripe.flights.find(name_of(flight.key(), flight.name()));
   // After forget_all() another flight may stand under its name.
   if (found == stripe.flights.end() || found->second.get() != &flight) return;
   stripe.flights.erase(found);
   size_.fetch_sub(1);
 }
 
-void FlightTable::forget(const CacheKey& key) {
+void FlightTable::forget_uri(const CacheKey& key) {
   Stripe& stripe = stripes_[key.hash % stripe_count];
   const std::lock_guard lock(stripe.mutex);
   const auto gone = std::erase_if(stripe.flights, [&](const auto& row) {
-    const bool is_of_key = row.second->key().text == key.text;
-    if (is_of_key) row.second->outdate();
-    return is_of_key;
+    const bool is_of_uri = row.second->key().uri() == key.uri();
+    if (is_of_uri) row.second->outdate();
+    return is_of_uri;
   });
   size_.fetch_sub(gone);
 }

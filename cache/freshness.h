@@ -3,19 +3,33 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "cache/rules.h"
 #include "http/cache_control.h"
 #include "http/fields.h"
 
 namespace ringside::cache {
 
-// What is known of a stored response's age and lifetime (RFC 9111 §4.2).
+// Who said how long a response is fresh.
+enum class LifetimeSource {
+  none,       // nobody: its lifetime is 0
+  origin,     // the response: s-maxage, max-age or Expires, what RFC 9111 calls explicit
+  rule,       // the route: `ttl_by_status` or `default_ttl`
+  heuristic,  // we, from its Last-Modified (§4.2.2)
+};
+
+// What is known of a stored response's age and lifetime (RFC 9111 §4.2), and of what may be done
+// with it once it is stale (§4.2.4).
 struct Freshness {
   Seconds lifetime{0};
   Seconds initial_age{0};  // corrected_initial_age, §4.2.3
   TimePoint received;      // response_time
-  bool has_explicit_lifetime = false;
+  LifetimeSource source = LifetimeSource::none;
   bool no_cache = false;         // §5.2.2.4: never without validation
   bool must_revalidate = false;  // §5.2.2.2, §5.2.2.8, and s-maxage (§5.2.2.10): never stale
+  bool immutable = false;        // RFC 8246: does not change as long as it is fresh
+  std::optional<Seconds> stale_while_revalidate;  // RFC 5861 §3; absent: nobody said
+  std::optional<Seconds> stale_if_error;          // §4
+  bool operator==(const Freshness&) const = default;
 };
 
 // When a request went out and its answer's head came.
@@ -24,25 +38,31 @@ struct ExchangeTimes {
   TimePoint received;
 };
 
-// From a response's fields, as a shared cache reads them: s-maxage before max-age before Expires
-// (§4.2.1). Without any of them the lifetime is 0.
-[[nodiscard]] Freshness freshness_of(const http::Fields& fields,
-                                     const http::ResponseDirectives& directives,
-                                     const ExchangeTimes& times);
+// What a response says to us: the first of `rules.targeted` that is there, valid and not empty (RFC
+// 9213 §2.2), else Cache-Control. Where the route does not heed the origin, only what protects
+// somebody is left of it. no-cache and private with names count as without where we could not do
+// without one of those fields. The names are views into `fields`.
+[[nodiscard]] http::ResponseDirectives effective_directives(const http::Fields& fields,
+                                                            const Rules& rules);
+
+// RFC 9110 §15.1: the statuses whose responses may be stored and given without that anybody said
+// how long they are fresh.
+[[nodiscard]] bool is_heuristically_cacheable(int status) noexcept;
+
+struct FreshnessInput {
+  int status = 0;
+  const http::Fields& fields;                  // of the response
+  const http::ResponseDirectives& directives;  // its effective_directives
+  ExchangeTimes times;
+  const Rules& rules;
+};
+// As a shared cache reads it: s-maxage before max-age before Expires (RFC 9111 §4.2.1), then what
+// the rules say, then a heuristic.
+[[nodiscard]] Freshness freshness_of(const FreshnessInput& input);
 
 // current_age of §4.2.3.
 [[nodiscard]] Seconds age(const Freshness& freshness, TimePoint now) noexcept;
 // What is left of the lifetime; negative once stale.
 [[nodiscard]] Seconds time_to_live(const Freshness& freshness, TimePoint now) noexcept;
-
-// What may be done with a stored response for a request (§4).
-enum class Verdict {
-  absent,         // nothing is stored
-  fresh,          // may be given as it is
-  stale,          // is stale and may be given, since the request allows it (max-stale)
-  must_validate,  // only after the origin has confirmed it
-};
-[[nodiscard]] Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
-                            TimePoint now) noexcept;
 
 }  // namespace ringside::cache

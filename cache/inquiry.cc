@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cache/conditional.h"
+#include "cache/conditions.h"
+#include "http/content_coding.h"
 #include "http/internal_fields.h"
 
 namespace ringside::cache {
@@ -16,11 +19,46 @@ Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexc
   return is_number ? Milliseconds{value} : otherwise;
 }
 
+// What the rules make of the fields and the query that the client sent.
+void apply(const Rules& rules, http::RequestHead& request, http::Target& target) {
+  if (!rules.content_codings.empty()) {
+    const auto coding = http::content_coding_class(request.fields, rules.content_codings);
+    request.fields.remove("accept-encoding");
+    if (coding) request.fields.add("Accept-Encoding", *coding);
+  }
+  for (const std::string& name : rules.request_fields.remove) request.fields.remove(name);
+  for (const auto& [name, value] : rules.request_fields.set) {
+    request.fields.remove(name);
+    request.fields.add(name, value);
+  }
+  rules.query.apply_to(target);
+}
+
+// What the store may do with it (RFC 9111 §3, §4).
+void look_at_store(const http::RequestHead& request, bool bypass, bool no_store, Inquiry& inquiry) {
+  inquiry.directives = http::parse_request_directives(request.fields);
+  inquiry.ranges.reset();
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool whole = request.framing.kind == http::Framing::Kind::none && !inquiry.hop.upgrades;
+  const bool known = reads && whole && !bypass && !has_origin_condition(request.fields);
+  inquiry.may_use_store = known;
+  inquiry.may_keep_answer = !bypass && !no_store && !inquiry.directives.no_store;
+  bool fills = request.method == "GET" && known && inquiry.may_keep_answer;
+  if (known && request.method == "GET" && request.fields.has("range")) {
+    inquiry.ranges = http::parse_range(*request.fields.combined("range"));
+    // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say.
+    const bool one = inquiry.ranges && inquiry.ranges->specs.size() == 1;
+    fills = fills && (!inquiry.ranges || (one && !request.fields.has("if-range")));
+  }
+  inquiry.may_fill_store = fills;
+}
+
 }  // namespace
 
-Result<void> inquire(const http::RequestHead& request, const Settings& settings,
-                     std::string_view own_via, Inquiry& inquiry) {
+Result<void> inquire(http::RequestHead& request, const Settings& settings, std::string_view own_via,
+                     Inquiry& inquiry) {
   inquiry.method = request.method;
+  inquiry.route = nullptr;
   inquiry.from_sidecar = request.fields.has(http::internal::topology);
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
@@ -39,19 +77,19 @@ Result<void> inquire(const http::RequestHead& request, const Settings& settings,
   inquiry.country = said(settings.country_header);
   inquiry.time_allowed = std::min(
       settings.request_deadline, milliseconds(said(http::internal::deadline), Milliseconds::max()));
-  inquiry.key.assign(inquiry.host, inquiry.target, said(http::internal::extra_key));
-  inquiry.directives = http::parse_request_directives(request.fields);
-
-  const bool reads = request.method == "GET" || request.method == "HEAD";
-  const bool whole = request.framing.kind == http::Framing::Kind::none && !inquiry.hop.upgrades;
-  inquiry.may_use_store = reads && whole;
-  // A range is not stored yet, and asking for the whole in its place could be far more than was
-  // wanted.
-  inquiry.may_fill_store = request.method == "GET" && whole && !inquiry.directives.no_store &&
-                           !request.fields.has("range");
-
   const auto route = settings.route_table.find(inquiry.host, inquiry.target.path);
   inquiry.route = route ? &settings.routes[*route] : nullptr;
+  bool bypass = false;
+  bool no_store = false;
+  inquiry.authorized = request.fields.has("authorization");
+  if (inquiry.route != nullptr) {
+    const Rules& rules = inquiry.rules();
+    bypass = matches_any(rules.bypass, request.fields, inquiry.target.query);
+    no_store = matches_any(rules.no_store, request.fields, inquiry.target.query);
+    apply(rules, request, inquiry.target);
+  }
+  inquiry.key.assign(inquiry.host, inquiry.target, said(http::internal::extra_key));
+  look_at_store(request, bypass, no_store, inquiry);
   // What is stored can be purged whether or not a route (still) leads there.
   if (!route && request.method != "PURGE") {
     return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,

@@ -12,7 +12,7 @@ http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
   std::optional<int> status;
   if (asked.answered) status = exchange.head().status;
   state.sheet.count_origin_requests(asked.requests, status);
-  if (!asked.answered) state.sheet.count_error(asked.answered.error().source);
+  if (!asked.answered) state.sheet.count_error(asked.answered.error());
   co_return std::move(asked.answered);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/address.h"
 #include "base/limits.h"
+#include "cache/rules.h"
 #include "http/origin.h"
 #include "http/route_table.h"
 #include "http/tls.h"
@@ -17,6 +18,7 @@ struct Route {
   std::string name;
   http::RouteMatch match;
   std::vector<http::Origin> origins;  // at least one
+  Rules rules = {};
 };
 
 // What a reload may change of a replica, as one immutable value.

@@ -3,23 +3,73 @@
 #include <algorithm>
 #include <array>
 
+#include "base/limits.h"
+#include "cache/vary.h"
+
 namespace ringside::cache {
 namespace {
 
-bool varies_on_anything(const http::Fields& fields) noexcept {
-  bool any = false;
-  for (const http::Field& field : fields) {
-    if (!http::same_token(field.name, "vary")) continue;
-    http::for_each_member(field.value, [&](std::string_view member) { any |= member == "*"; });
-  }
-  return any;
-}
-
 // The final status codes of RFC 9110 §15 whose rules for caches we know and keep.
-bool is_understood(int status) noexcept {
+bool is_understood(const StorabilityInput& input) noexcept {
   constexpr std::array<int, 16> known = {200, 203, 204, 300, 301, 302, 303, 307,
                                          308, 404, 405, 410, 414, 421, 451, 501};
-  return std::find(known.begin(), known.end(), status) != known.end();
+  return (input.status == 206 && input.is_understood_part) ||
+         std::find(known.begin(), known.end(), input.status) != known.end();
+}
+
+// Codes beyond 599 are none (RFC 9110 §15). Unknown ones within are like any other (RFC 9111 §3).
+bool is_status_stored(const StorabilityInput& input) noexcept {
+  if (input.status < 200 || input.status > 599 || input.status == 304) return false;
+  return input.status != 206 || input.is_understood_part;
+}
+
+// RFC 9110 §9.3.3. Only what a GET would be answered with: a 201 or 204 tells of the POST itself,
+// and elsewhere Content-Location says nothing of the target (§8.7).
+bool is_post_stored(const StorabilityInput& input) noexcept {
+  return input.method == "POST" && input.status == 200 && input.content_location_is_target &&
+         input.freshness.source == LifetimeSource::origin;
+}
+
+bool is_named(const std::vector<std::string_view>& names, std::string_view field_name) noexcept {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return http::same_token(name, field_name); });
+}
+
+// Stored without, since the response says that the rest is for everybody.
+bool is_named_away(const http::ResponseDirectives& directives, std::string_view field) noexcept {
+  return is_named(directives.private_fields, field) || is_named(directives.no_cache_fields, field);
+}
+
+// RFC 9111 §3, its last condition: somebody has to say that the response may be kept.
+bool is_said_to_be_cacheable(const StorabilityInput& input) noexcept {
+  const LifetimeSource source = input.freshness.source;
+  return source == LifetimeSource::origin || source == LifetimeSource::rule ||
+         input.directives.is_public || is_heuristically_cacheable(input.status);
+}
+
+// Only a 2xx is validated: an origin ignores conditions where it would answer with another status
+// (RFC 9110 §13.2.1).
+bool can_be_validated(const StorabilityInput& input) noexcept {
+  if (input.status / 100 != 2) return false;
+  constexpr std::array<std::string_view, 2> validators = {"etag", "last-modified"};
+  return std::any_of(validators.begin(), validators.end(), [&](std::string_view validator) {
+    return input.fields.has(validator) && !is_named_away(input.directives, validator);
+  });
+}
+
+// Whether it could be given without the origin: fresh; or stale, by its own word, for a client with
+// max-stale or for want of an origin (RFC 9111 §4.2.4). What came more than a day stale, or was
+// never meant to be fresh (max-age=0), would only take the place of others.
+bool can_be_given(const Freshness& freshness) noexcept {
+  if (freshness.no_cache) return false;
+  const Seconds staleness = freshness.initial_age - freshness.lifetime;
+  if (staleness < Seconds{0}) return true;
+  if (freshness.must_revalidate) return false;
+  const Seconds window =
+      std::max({freshness.stale_while_revalidate.value_or(Seconds{0}),
+                freshness.stale_if_error.value_or(Seconds{0}),
+                freshness.lifetime > Seconds{0} ? limits::stale_unreachable_most : Seconds{0}});
+  return staleness < window;
 }
 
 }  // namespace
@@ -32,6 +82,8 @@ std::string_view name(Storability storability) noexcept {
       return "method";
     case Storability::request_said:
       return "request-no-store";
+    case Storability::excluded:
+      return "excluded";
     case Storability::no_store:
       return "no-store";
     case Storability::is_private:
@@ -51,25 +103,37 @@ std::string_view name(Storability storability) noexcept {
 }
 
 Storability storability(const StorabilityInput& input) noexcept {
-  if (input.method != "GET") return Storability::method;
+  const http::ResponseDirectives& directives = input.directives;
+  if (input.method != "GET" && !is_post_stored(input)) return Storability::method;
   if (input.asked.no_store) return Storability::request_said;
+  if (input.excluded) return Storability::excluded;
   // RFC 9111 §5.2.2.3: must-understand stands before no-store, which is for those who don't.
-  const bool understood = input.directives.must_understand && is_understood(input.status);
-  if (input.directives.must_understand && !understood) return Storability::status;
-  if (input.directives.no_store && !understood) return Storability::no_store;
-  if (input.directives.is_private) return Storability::is_private;
-  if (input.status < 200 || input.status == 206 || input.status == 304) return Storability::status;
-  const bool shared_allowed = input.directives.is_public || input.directives.must_revalidate ||
-                              input.directives.s_maxage.has_value();
+  const bool understood = directives.must_understand && is_understood(input);
+  if (directives.must_understand && !understood) return Storability::status;
+  if (directives.no_store && !understood) return Storability::no_store;
+  if (directives.is_private) return Storability::is_private;
+  if (!is_status_stored(input)) return Storability::status;
+  const bool shared_allowed =
+      directives.is_public || directives.must_revalidate || directives.s_maxage.has_value();
   if (input.authorized && !shared_allowed) return Storability::authorization;
-  if (varies_on_anything(input.fields)) return Storability::vary_any;
-  if (input.fields.has("set-cookie")) return Storability::set_cookie;
-  const bool can_be_validated =
-      input.status == 200 && (input.fields.has("etag") || input.fields.has("last-modified"));
-  const bool lives = input.freshness.has_explicit_lifetime && !input.freshness.no_cache &&
-                     input.freshness.lifetime > input.freshness.initial_age;
-  if (!lives && !can_be_validated) return Storability::no_lifetime;
+  if (varies_on_anything(vary_names(input.fields))) return Storability::vary_any;
+  if (input.rules.set_cookie == SetCookie::pass && input.fields.has("set-cookie") &&
+      !is_named_away(directives, "set-cookie")) {
+    return Storability::set_cookie;
+  }
+  if (!is_said_to_be_cacheable(input)) return Storability::no_lifetime;
+  if (!can_be_given(input.freshness) && !can_be_validated(input)) return Storability::no_lifetime;
   return Storability::storable;
+}
+
+std::vector<std::string> fields_not_stored(const http::ResponseDirectives& directives,
+                                           const Rules& rules) {
+  std::vector<std::string> names;
+  names.insert(names.end(), directives.private_fields.begin(), directives.private_fields.end());
+  names.insert(names.end(), directives.no_cache_fields.begin(), directives.no_cache_fields.end());
+  // Under `pass` no response with one is stored, but a 304 may bring one for what is.
+  if (rules.set_cookie != SetCookie::store) names.emplace_back("Set-Cookie");
+  return names;
 }
 
 }  // namespace ringside::cache

@@ -11,6 +11,10 @@ namespace {
 // A key's share of memory beside its responses: row, table node and slot, vector, headers.
 constexpr std::size_t row_overhead_bytes = 288;
 
+bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
+  return a.vary() == b.vary() && a.variant() == b.variant();
+}
+
 }  // namespace
 
 Store::Store(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -29,28 +33,51 @@ Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   // The newest answer says what the URI varies on now (RFC 9111 §4.1).
   const auto& names = row.variants.back()->head->vary();
   if (names.empty()) return {row.variants.back(), {}};
+  // Most often all of them vary on the same.
+  const auto asked = variant_key(names, request);
   const auto variant =
       std::find_if(row.variants.rbegin(), row.variants.rend(), [&](const StoredPointer& stored) {
-        return variant_key(stored->head->vary(), request) == stored->head->variant();
+        const StoredHead& head = *stored->head;
+        return (head.vary() == names ? asked : variant_key(head.vary(), request)) == head.variant();
       });
   return {variant == row.variants.rend() ? nullptr : *variant, names};
 }
 
-void Store::add_variant(Row& row, StoredPointer response, std::size_t& dropped) {
-  const StoredHead& head = *response->head;
-  dropped = std::erase_if(row.variants, [&](const StoredPointer& old) {
-    return old->head->vary() == head.vary() && old->head->variant() == head.variant();
-  });
-  if (row.variants.size() >= limits::variants_per_key) {
-    row.variants.erase(row.variants.begin());
-    ++dropped;
-  }
-  row.variants.push_back(std::move(response));
-  row.cost_bytes = row.key.capacity() + row_overhead_bytes;
-  for (const StoredPointer& variant : row.variants) row.cost_bytes += variant->cost_bytes();
+StoredPointer Store::find_equal(const CacheKey& key, const StoredHead& head) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  if (place == stripe.rows.end()) return nullptr;
+  const auto& variants = place->second->variants;
+  const auto variant = std::find_if(
+      variants.begin(), variants.end(),
+      [&](const StoredPointer& stored) { return is_same_variant(*stored->head, head); });
+  return variant == variants.end() ? nullptr : *variant;
 }
 
-bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen) {
+void Store::add_variant(Row& row, StoredPointer response, std::size_t variants_most,
+                        std::size_t& dropped) {
+  const StoredHead& head = *response->head;
+  dropped = std::erase_if(
+      row.variants, [&](const StoredPointer& old) { return is_same_variant(*old->head, head); });
+  if (row.variants.size() >= variants_most) {
+    const std::size_t over = row.variants.size() - variants_most + 1;
+    row.variants.erase(row.variants.begin(),
+                       row.variants.begin() + static_cast<std::ptrdiff_t>(over));
+    dropped += over;
+  }
+  row.variants.push_back(std::move(response));
+  row.cost_bytes = cost_bytes_of(row);
+}
+
+std::size_t Store::cost_bytes_of(const Row& row) noexcept {
+  std::size_t bytes = row.key.capacity() + row_overhead_bytes;
+  for (const StoredPointer& variant : row.variants) bytes += variant->cost_bytes();
+  return bytes;
+}
+
+bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
+                std::size_t variants_most) {
   const std::size_t most_bytes = response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes;
   if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
   Stripe& stripe = stripe_of(key.hash);
@@ -66,11 +93,33 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
     Row& row = find_or_add(stripe, key);
     const std::size_t before_bytes = row.cost_bytes;
     std::size_t dropped = 0;
-    add_variant(row, std::move(response), dropped);
+    add_variant(row, std::move(response), variants_most, dropped);
     entries_.fetch_add(1 - dropped);
     used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
   }
   return true;
+}
+
+bool Store::replace(const CacheKey& key, const StoredPointer& old, StoredPointer fresh) {
+  const std::size_t most_bytes = fresh->cost_bytes();
+  if (!reserve(most_bytes)) return false;
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  if (place == stripe.rows.end()) {
+    give_back(most_bytes);
+    return false;
+  }
+  Row& row = *place->second;
+  const auto variant = std::find(row.variants.begin(), row.variants.end(), old);
+  const bool found = variant != row.variants.end();
+  const std::size_t before_bytes = row.cost_bytes;
+  if (found) {
+    *variant = std::move(fresh);
+    row.cost_bytes = cost_bytes_of(row);
+  }
+  used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
+  return found;
 }
 
 void Store::erase(const CacheKey& key) {
@@ -78,6 +127,25 @@ void Store::erase(const CacheKey& key) {
   const std::lock_guard lock(stripe.mutex);
   const auto place = stripe.rows.find(KeyView{key.text, key.hash});
   if (place != stripe.rows.end()) remove(stripe, place);
+}
+
+// All keys of a URI have one hash, and so lie in one bucket.
+std::size_t Store::erase_uri(const CacheKey& key) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.rows.empty()) return 0;
+  const std::size_t bucket = stripe.rows.bucket(KeyView{key.text, key.hash});
+  std::vector<KeyView> gone;
+  for (auto row = stripe.rows.begin(bucket); row != stripe.rows.end(bucket); ++row) {
+    if (row->first.text.starts_with(key.uri())) gone.push_back(row->first);
+  }
+  std::size_t removed = 0;
+  for (const KeyView& view : gone) {
+    const auto place = stripe.rows.find(view);
+    removed += place->second->variants.size();
+    remove(stripe, place);
+  }
+  return removed;
 }
 
 Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {

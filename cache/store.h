@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/eviction.h"
 #include "cache/stored_response.h"
@@ -30,11 +31,20 @@ class Store {
   };
   [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
 
+  // The variant that a response with that head would take the place of; null: none.
+  [[nodiscard]] StoredPointer find_equal(const CacheKey& key, const StoredHead& head);
+
   // Keeps the response in place of the variant it equals. `purges_seen` is purge_count() when its
   // fetch began: what a purge may have meant is not stored (false). Also false where it does not
   // fit.
-  bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen);
+  // More variants than `variants_most` are not kept; the oldest goes.
+  bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
+           std::size_t variants_most = limits::variants_per_key);
+  // Puts `fresh` in the place of `old`, if that still stands there; else nothing changes.
+  bool replace(const CacheKey& key, const StoredPointer& old, StoredPointer fresh);
   void erase(const CacheKey& key);
+  // Erases all keys of the key's URI. Returns how many responses went.
+  std::size_t erase_uri(const CacheKey& key);
 
   // Removes what `prefix` (see uri_prefix) begins; empty: everything. From before it returns until
   // for ever, no fetch that began earlier is stored. Returns how many responses went.
@@ -83,7 +93,9 @@ class Store {
   Row& find_or_add(Stripe& stripe, const CacheKey& key);
   Rows::iterator remove(Stripe& stripe, Rows::iterator place) noexcept;
   bool evict_one() noexcept;
-  static void add_variant(Row& row, StoredPointer response, std::size_t& dropped);
+  static std::size_t cost_bytes_of(const Row& row) noexcept;
+  static void add_variant(Row& row, StoredPointer response, std::size_t variants_most,
+                          std::size_t& dropped);
 
   const std::size_t limit_bytes_;
   std::atomic<std::size_t> used_bytes_{0};

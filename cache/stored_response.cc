@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cache/storability.h"
+#include "cache/vary.h"
 #include "http/date.h"
 
 namespace ringside::cache {
@@ -13,6 +15,11 @@ namespace {
 bool is_left_out(std::string_view name) noexcept {
   using http::same_token;
   return http::is_internal(name) || same_token(name, "age") || same_token(name, "content-length");
+}
+
+bool is_among(const std::vector<std::string>& names, std::string_view name) noexcept {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& withheld) { return http::same_token(withheld, name); });
 }
 
 // What a 304 may not change of the stored response (RFC 9111 §3.2): what describes the bytes that
@@ -27,6 +34,11 @@ bool is_kept_from_304(std::string_view name) noexcept {
 
 }  // namespace
 
+bool is_digest_of_content(std::string_view field_name) noexcept {
+  return http::same_token(field_name, "content-digest") ||
+         http::same_token(field_name, "content-md5");
+}
+
 StoredHead::StoredHead(int status, const Freshness& freshness, std::vector<std::string> vary,
                        std::string variant)
     : status_(status),
@@ -34,24 +46,31 @@ StoredHead::StoredHead(int status, const Freshness& freshness, std::vector<std::
       vary_(std::move(vary)),
       variant_(std::move(variant)) {}
 
-StoredHead::StoredHead(const http::ResponseHead& response, const Freshness& freshness,
-                       std::string_view via_name, std::vector<std::string> vary,
-                       std::string variant)
-    : StoredHead(response.status, freshness, std::move(vary), std::move(variant)) {
-  begin(response.reason);
+StoredHead::StoredHead(const http::ResponseHead& response, Making making)
+    : StoredHead(response.status == 206 ? 200 : response.status, making.freshness,
+                 std::move(making.vary), std::move(making.variant)) {
+  begin(status_, response.status == 206 ? "OK" : response.reason);
   const auto connection = response.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : response.fields) {
-    if (is_left_out(field.name) || http::is_hop_by_hop(field.name, connection)) continue;
+    const bool of_the_part =
+        response.status == 206 &&
+        (http::same_token(field.name, "content-range") || is_digest_of_content(field.name));
+    if (is_left_out(field.name) || of_the_part || http::is_hop_by_hop(field.name, connection) ||
+        is_among(making.withheld, field.name)) {
+      continue;
+    }
     append(field.name, field.value);
   }
-  append("Via", fmt::format("1.{} {}", response.minor_version, via_name));
-  if (!response.fields.has("date")) append_date(freshness.received);
+  append("Via", fmt::format("1.{} {}", response.minor_version, making.via_name));
+  if (!response.fields.has("date")) append_date(making.freshness.received);
   index();
 }
 
 std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
                                                       const http::Fields& fields,
-                                                      const ExchangeTimes& times) {
+                                                      const http::Fields& request,
+                                                      const ExchangeTimes& times,
+                                                      const Rules& rules) {
   const std::shared_ptr<StoredHead> head(
       new StoredHead(stored.status_, {}, stored.vary_, stored.variant_));
   const auto line_end = stored.text_.find("\r\n");
@@ -61,25 +80,36 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
     return !is_left_out(name) && !is_kept_from_304(name) && !http::same_token(name, "via") &&
            !http::is_hop_by_hop(name, connection);
   };
+  http::Fields merged;
   for (const http::Field& field : stored.fields_) {
     // A Date of before would make the response as old as it was.
-    const bool replaced = fields.has(field.name) || http::same_token(field.name, "date");
-    if (!(replaces(field.name) && replaced)) head->append(field.name, field.value);
+    const bool said_anew = fields.has(field.name) || http::same_token(field.name, "date");
+    if (!(replaces(field.name) && said_anew)) merged.add(field.name, field.value);
   }
   for (const http::Field& field : fields) {
-    if (replaces(field.name)) head->append(field.name, field.value);
+    if (replaces(field.name)) merged.add(field.name, field.value);
+  }
+  // Whether the 304 or the stored response says so: it goes for what either has.
+  const auto withheld = fields_not_stored(effective_directives(merged, rules), rules);
+  for (const http::Field& field : merged) {
+    if (!is_among(withheld, field.name)) head->append(field.name, field.value);
   }
   if (!fields.has("date")) head->append_date(times.received);
   head->index();
+  head->vary_ = vary_names(merged);
+  if (head->vary_ != stored.vary_) head->variant_ = variant_key(head->vary_, request);
 
-  http::Fields now_said = head->fields_;
-  if (const auto age = fields.first("age")) now_said.add("Age", *age);
-  head->freshness_ = freshness_of(now_said, http::parse_response_directives(now_said), times);
+  for (const http::Field& field : fields) {
+    if (http::same_token(field.name, "age")) merged.add(field.name, field.value);
+  }
+  if (!fields.has("date")) merged.add("Date", *head->fields_.first("date"));
+  head->freshness_ =
+      freshness_of({stored.status_, merged, effective_directives(merged, rules), times, rules});
   return head;
 }
 
-void StoredHead::begin(std::string_view reason) {
-  text_ = fmt::format("HTTP/1.1 {} {}\r\n", status_, reason);
+void StoredHead::begin(int status, std::string_view reason) {
+  text_ = fmt::format("HTTP/1.1 {} {}\r\n", status, reason);
 }
 
 void StoredHead::append(std::string_view name, std::string_view value) {

@@ -13,22 +13,43 @@
 
 namespace ringside::cache {
 
+// Where a body lies in the whole that it is part of.
+struct Extent {
+  std::uint64_t first_byte = 0;
+  std::uint64_t complete_length_bytes = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+// True for the fields that tell the digest of one message's content: not that of a part, where it
+// is the whole's, nor the other way (RFC 9530 §2, RFC 2616 §14.15).
+[[nodiscard]] bool is_digest_of_content(std::string_view field_name) noexcept;
+
 // A response's head as it is kept: immutable, shared by reference count between cores.
 class StoredHead {
  public:
+  // What a head is made with, beside the origin's answer.
+  struct Making {
+    Freshness freshness;
+    std::string_view via_name;
+    std::vector<std::string> vary;
+    std::string variant;
+    std::vector<std::string> withheld;  // see fields_not_stored
+  };
   // From an origin's answer. Fields that are never stored or that are written anew for each answer
-  // are left out: hop-by-hop, internal, Age, Content-Length. Our Via is added, and a Date where
-  // there is none (RFC 9110 §6.6.1).
-  StoredHead(const http::ResponseHead& response, const Freshness& freshness,
-             std::string_view via_name, std::vector<std::string> vary, std::string variant);
+  // are left out: hop-by-hop, internal, those withheld, Age, Content-Length. Our Via is added, and
+  // a Date where there is none (RFC 9110 §6.6.1). A 206 is kept as the 200 that it is part of,
+  // without its Content-Range.
+  StoredHead(const http::ResponseHead& response, Making making);
   StoredHead(const StoredHead&) = delete;
   StoredHead& operator=(const StoredHead&) = delete;
 
-  // The head after a 304 with those fields: they replace those of the same name (RFC 9111 §3.2),
-  // except what describes the stored body, and give it a new life (§4.3.4).
+  // The head after a 304 with those fields to `request`: they replace those of the same name (RFC
+  // 9111 §3.2), except what describes the stored body, and give it a new life (§4.3.4).
   [[nodiscard]] static std::shared_ptr<const StoredHead> updated(const StoredHead& stored,
                                                                  const http::Fields& fields,
-                                                                 const ExchangeTimes& times);
+                                                                 const http::Fields& request,
+                                                                 const ExchangeTimes& times,
+                                                                 const Rules& rules);
 
   [[nodiscard]] int status() const noexcept { return status_; }
   // Status line and field lines, each with its CRLF: what is sent, but for what the moment adds.
@@ -42,7 +63,7 @@ class StoredHead {
  private:
   StoredHead(int status, const Freshness& freshness, std::vector<std::string> vary,
              std::string variant);
-  void begin(std::string_view reason);
+  void begin(int status, std::string_view reason);
   void append(std::string_view name, std::string_view value);
   void append_date(TimePoint received);
   void index();
@@ -55,10 +76,11 @@ class StoredHead {
   http::Fields fields_;  // views into text_
 };
 
-// A whole stored response.
+// A stored response, whole or a part of one (RFC 9111 §3.3).
 struct StoredResponse {
   std::shared_ptr<const StoredHead> head;
   std::shared_ptr<const Body> body;
+  std::optional<Extent> extent = std::nullopt;  // nullopt: the body is whole
   [[nodiscard]] std::size_t cost_bytes() const noexcept;
 };
 using StoredPointer = std::shared_ptr<const StoredResponse>;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "cache/flight_table.h"
 #include "tests/cache/some_response.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/on_core.h"
@@ -24,7 +23,7 @@ PiecePointer piece_of(std::string_view bytes) { return std::make_shared<const Pi
 std::shared_ptr<const StoredHead> some_head() { return response_of("")->head; }
 
 std::shared_ptr<Flight> some_flight() {
-  return std::make_shared<Flight>(CacheKey{"k", 1}, std::string{}, 0);
+  return std::make_shared<Flight>(CacheKey{"k", 1, 1}, std::string{}, 0);
 }
 
 // What one reader saw.
@@ -49,7 +48,7 @@ class FlightTest : public testing::Test {
       seen.joined = reader.joined();
       joined_.fetch_add(1);
       seen.head_came = co_await reader.wait_for_head(far());
-      if (!seen.head_came || flight->head() == nullptr) co_return;
+      if (!seen.head_came || flight->answer().head == nullptr) co_return;
       while (true) {
         const auto pieces = co_await reader.next(Milliseconds{30'000});
         if (!pieces) seen.error = pieces.error();
@@ -75,7 +74,7 @@ TEST_F(FlightTest, OneLeaderManyFollowersOnTwoCores) {
     ends.push_back(follow(index % 2, flight, seen[index]));
   }
   ASSERT_TRUE(eventually([&] { return joined_ == readers; }));
-  flight->publish(some_head(), 3);
+  flight->publish({some_head(), 3, std::nullopt});
   flight->append(piece_of("a"));
   // They have the beginning before there is an end.
   EXPECT_TRUE(eventually([&] { return pieces_read_ == readers; }));
@@ -92,7 +91,7 @@ TEST_F(FlightTest, OneLeaderManyFollowersOnTwoCores) {
 
 TEST_F(FlightTest, WhoJoinsLateReadsAllOfIt) {
   const auto flight = some_flight();
-  flight->publish(some_head(), {});
+  flight->publish({some_head(), std::nullopt, std::nullopt});
   flight->append(piece_of("a"));
   Seen streaming;
   auto end = follow(0, flight, streaming);
@@ -119,7 +118,7 @@ TEST_F(FlightTest, FailureReachesAllBeforeAndAfterTheHead) {
     }
     ASSERT_TRUE(eventually([&] { return joined_ == seen.size(); }));
     if (has_head) {
-      flight->publish(some_head(), {});
+      flight->publish({some_head(), std::nullopt, std::nullopt});
       flight->append(piece_of("a"));
       ASSERT_TRUE(eventually([&] { return pieces_read_ == seen.size(); }));
     }
@@ -146,12 +145,12 @@ TEST_F(FlightTest, ReleaseAndCompletionReachAll) {
   ASSERT_TRUE(eventually([&] { return joined_ == seen.size(); }));
   released->release();
   const auto response = response_of("stored");
-  completed->complete(response);
+  completed->complete(response, Flight::Completion::confirmed);
   for (auto& end : ends) end.get();
   EXPECT_EQ(released->state(), Flight::State::released);
-  EXPECT_EQ(released->head(), nullptr);
+  EXPECT_EQ(released->answer().head, nullptr);
   EXPECT_EQ(completed->complete_response(), response);
-  EXPECT_EQ(completed->head(), response->head);
+  EXPECT_EQ(completed->answer().head, response->head);
   for (const Seen& one : seen) EXPECT_TRUE(one.head_came);
 }
 
@@ -161,7 +160,7 @@ TEST_F(FlightTest, NobodyWaitsPastADeadline) {
   auto head_end = follow(0, asking, head);
   ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
   const auto stuck = some_flight();
-  stuck->publish(some_head(), {});
+  stuck->publish({some_head(), std::nullopt, std::nullopt});
   stuck->append(piece_of("a"));
   Seen body;
   auto body_end = follow(1, stuck, body);
@@ -176,7 +175,7 @@ TEST_F(FlightTest, NobodyWaitsPastADeadline) {
 
 TEST_F(FlightTest, NobodyJoinsOnceBytesWereLetGo) {
   const auto flight = some_flight();
-  flight->publish(some_head(), {});
+  flight->publish({some_head(), std::nullopt, std::nullopt});
   flight->append(piece_of("a"));
   Seen early;
   auto early_end = follow(0, flight, early);
@@ -200,7 +199,7 @@ TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
   constexpr std::size_t pieces = 64;
   const std::string bytes(piece_bytes, 'x');
   const auto flight = some_flight();
-  flight->publish(some_head(), {});
+  flight->publish({some_head(), std::nullopt, std::nullopt});
   std::atomic<std::size_t> appended{0};
   std::atomic<std::size_t> taken{0};
   std::atomic<std::size_t> furthest{0};
@@ -243,9 +242,76 @@ TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
   EXPECT_LE(furthest, window_pieces + 1 + limits::flight_pieces_at_once);
 }
 
+// Two readers: one takes everything at once, the other nothing until the end.
+TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
+  constexpr std::size_t piece_bytes = 64 * limits::kKiB;
+  constexpr std::size_t pieces = 2 * limits::flight_lag_bytes / piece_bytes;
+  const auto flight = some_flight();
+  flight->publish({some_head(), std::nullopt, std::nullopt});
+  Seen fast;
+  auto fast_end = follow(0, flight, fast);
+  std::unique_ptr<Flight::Reader> slow;
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
+    co_return;
+  });
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  flight->stop_keeping();
+  bool had_room = true;
+  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
+    http::Waiter room(cores_[0]);
+    for (std::size_t index = 0; index < pieces && had_room; ++index) {
+      flight->append(piece_of(std::string(piece_bytes, static_cast<char>('a' + index % 26))));
+      had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
+    }
+    flight->finish();
+  });
+  leading.get();
+  fast_end.get();
+  EXPECT_TRUE(had_room);
+  EXPECT_EQ(fast.body.size(), pieces * piece_bytes);
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    const auto late = co_await slow->next(Milliseconds{30'000});
+    EXPECT_FALSE(late);
+    EXPECT_TRUE(slow->left_behind());
+    EXPECT_EQ(slow->offset_bytes(), 0U);
+    slow.reset();
+  });
+}
+
+TEST_F(FlightTest, AReaderThatIsNotFarBehindGetsEverything) {
+  const auto flight = some_flight();
+  flight->publish({some_head(), std::nullopt, std::nullopt});
+  Seen fast;
+  auto fast_end = follow(0, flight, fast);
+  std::unique_ptr<Flight::Reader> slow;
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
+    co_return;
+  });
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  flight->stop_keeping();
+  const std::string bytes(limits::flight_window_bytes / 4, 'x');
+  for (unsigned index = 0; index < 4; ++index) flight->append(piece_of(bytes));
+  ASSERT_TRUE(eventually([&] { return pieces_read_ == 4; }));
+  flight->finish();
+  fast_end.get();
+  std::size_t got = 0;
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    while (true) {
+      const auto next = co_await slow->next(Milliseconds{30'000});
+      EXPECT_TRUE(next);
+      if (!next || next->empty()) break;
+      for (const PiecePointer& piece : *next) got += piece->bytes().size();
+    }
+    slow.reset();
+  });
+  EXPECT_EQ(got, limits::flight_window_bytes);
+}
+
 TEST_F(FlightTest, AnUnstoredFlightEndsWithItsLastReader) {
   const auto flight = some_flight();
-  flight->publish(some_head(), {});
+  flight->publish({some_head(), std::nullopt, std::nullopt});
   flight->append(piece_of(std::string(limits::flight_window_bytes + 1, 'x')));
   std::atomic<bool> waits{false};
   bool had_room = true;
@@ -277,62 +343,6 @@ TEST_F(FlightTest, AStopEndsEveryWait) {
   cores_.stop();
   end.get();
   EXPECT_FALSE(seen.head_came);
-}
-
-TEST(FlightTable, HasOneFlightForAKeyAndVariant) {
-  FlightTable table;
-  const CacheKey key{"k", 1};
-  const auto first = table.join(key, "", 5);
-  EXPECT_TRUE(first.leads);
-  EXPECT_EQ(first.flight->purges_seen(), 5U);
-  const auto second = table.join(key, "", 6);
-  EXPECT_FALSE(second.leads);
-  EXPECT_EQ(second.flight, first.flight);
-  EXPECT_TRUE(table.join(key, "accept:x,\n", 5).leads);
-  EXPECT_TRUE(table.join({"other", 1}, "", 5).leads);
-  EXPECT_EQ(table.size(), 3U);
-  table.leave(*first.flight);
-  table.leave(*first.flight);
-  EXPECT_EQ(table.size(), 2U);
-  EXPECT_TRUE(table.join(key, "", 5).leads);
-}
-
-TEST(FlightTable, AForgottenFlightLeavesNoOtherOut) {
-  FlightTable table;
-  const CacheKey key{"k", 1};
-  const auto before = table.join(key, "", 0);
-  table.forget_all();
-  EXPECT_EQ(table.size(), 0U);
-  const auto after = table.join(key, "", 1);
-  EXPECT_TRUE(after.leads);
-  EXPECT_NE(after.flight, before.flight);
-  table.leave(*before.flight);
-  EXPECT_EQ(table.join(key, "", 1).flight, after.flight);
-  EXPECT_EQ(table.size(), 1U);
-}
-
-TEST(FlightTable, ForgettingAKeyOutdatesAllItsVariants) {
-  FlightTable table;
-  const CacheKey key{"k", 1};
-  const auto plain = table.join(key, "", 0);
-  const auto variant = table.join(key, "accept:x,\n", 0);
-  const auto other = table.join({"other", 1}, "", 0);
-  table.forget(key);
-  EXPECT_TRUE(plain.flight->outdated());
-  EXPECT_TRUE(variant.flight->outdated());
-  EXPECT_FALSE(other.flight->outdated());
-  EXPECT_EQ(table.size(), 1U);
-  EXPECT_TRUE(table.join(key, "", 0).leads);
-}
-
-TEST(FlightTable, AFullTableLetsRequestsGoAlone) {
-  FlightTable table;
-  for (std::size_t index = 0; index < limits::flights_per_store; ++index) {
-    ASSERT_TRUE(table.join({std::to_string(index), index}, "", 0).leads);
-  }
-  EXPECT_EQ(table.join({"one more", 1}, "", 0).flight, nullptr);
-  table.forget_all();
-  EXPECT_TRUE(table.join({"one more", 1}, "", 0).leads);
 }
 
 }  // namespace

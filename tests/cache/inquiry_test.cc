@@ -49,7 +49,12 @@ TEST(Inquiry, KnowsWhatTheStoreMayBeAskedFor) {
       {"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n", false, false},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-store\r\n", true, false},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-cache\r\n", true, true},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1,3-4\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: lines=0-1\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Match: \"a\"\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Unmodified-Since: x\r\n", false, false},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-None-Match: \"a\"\r\n", true, true},
   };
   for (const UseRow& row : rows) {

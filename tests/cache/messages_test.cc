@@ -18,8 +18,17 @@ constexpr std::string_view some_request =
     "Connection: X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\nExpect: 100-continue\r\nX-Country: US\r\n"
     "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\nVia: 1.1 one\r\nVia: 1.0 two\r\n\r\n";
 
-std::string origin_head(std::string_view bytes, Asking asking,
-                        const StoredHead* validated = nullptr, std::string_view country = "DE") {
+const Asking as_it_is;
+
+Asking to_fill(const StoredHead* validated = nullptr) {
+  Asking asking;
+  asking.fills = true;
+  asking.validated = validated;
+  return asking;
+}
+
+std::string origin_head(std::string_view bytes, const Asking& asking,
+                        std::string_view country = "DE") {
   http::RequestHead request;
   const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
   EXPECT_TRUE(parsed) << parsed.error().message;
@@ -29,18 +38,18 @@ std::string origin_head(std::string_view bytes, Asking asking,
   inquiry.country = country;
   EXPECT_TRUE(http::normalise_target(request.target, inquiry.target));
   std::string out("left from before");
-  write_origin_head(out, request, inquiry, Settings{}, "cache-3", asking, validated);
+  write_origin_head(out, request, inquiry, Settings{}, "cache-3", asking);
   return out;
 }
 
 TEST(OriginHead, AsksForTheWholeWhereItFillsTheStore) {
-  EXPECT_EQ(origin_head(some_request, Asking::whole),
+  EXPECT_EQ(origin_head(some_request, to_fill()),
             "GET /a HTTP/1.1\r\nHost: a.test\r\nAccept: x\r\n"
             "Via: 1.1 one, 1.0 two, 1.1 cache-3\r\nX-Country: DE\r\n\r\n");
 }
 
 TEST(OriginHead, KeepsTheClientsConditionsWhereItIsPassedOn) {
-  EXPECT_EQ(origin_head(some_request, Asking::as_it_is),
+  EXPECT_EQ(origin_head(some_request, as_it_is),
             "GET /a HTTP/1.1\r\nHost: a.test\r\nAccept: x\r\nIf-None-Match: \"c\"\r\n"
             "if-modified-since: Sun, 06 Nov 1994 08:49:37 GMT\r\nRange: bytes=0-1\r\n"
             "If-Range: \"c\"\r\nVia: 1.1 one, 1.0 two, 1.1 cache-3\r\nX-Country: DE\r\n\r\n");
@@ -50,36 +59,47 @@ TEST(OriginHead, ConditionsAreTheStoredValidators) {
   http::ResponseHead response;
   response.status = 200;
   response.fields = fields_of({{"ETag", "W/\"s\""}, {"Last-Modified", "then"}});
-  const StoredHead both(response, {}, "cache-3", {}, "");
+  const StoredHead both(response, {{}, "cache-3", {}, "", {}});
   EXPECT_THAT(
-      origin_head(some_request, Asking::whole, &both),
+      origin_head(some_request, to_fill(&both)),
       HasSubstr("X-Country: DE\r\nIf-None-Match: W/\"s\"\r\nIf-Modified-Since: then\r\n\r\n"));
   response.fields = fields_of({});
-  const StoredHead none(response, {}, "cache-3", {}, "");
-  EXPECT_EQ(origin_head(some_request, Asking::whole, &none),
-            origin_head(some_request, Asking::whole));
+  const StoredHead none(response, {{}, "cache-3", {}, "", {}});
+  EXPECT_EQ(origin_head(some_request, to_fill(&none)), origin_head(some_request, to_fill()));
+}
+
+TEST(OriginHead, Rfc9110Section13_1_5AsksForTheRestOfWhatIsStored) {
+  http::ResponseHead response;
+  response.status = 200;
+  response.fields = fields_of({{"ETag", "\"s\""}, {"Last-Modified", "then"}});
+  const StoredHead stored(response, {{}, "cache-3", {}, "", {}});
+  Asking asking = to_fill();
+  asking.range = "bytes=5-";
+  asking.same_as = &stored;
+  EXPECT_THAT(origin_head(some_request, asking),
+              HasSubstr("X-Country: DE\r\nRange: bytes=5-\r\nIf-Range: \"s\"\r\n\r\n"));
 }
 
 TEST(OriginHead, TellsTheCountryOnlyWhereTheSidecarSaidIt) {
-  EXPECT_THAT(origin_head(some_request, Asking::whole, nullptr, ""), Not(HasSubstr("X-Country")));
+  EXPECT_THAT(origin_head(some_request, to_fill(), ""), Not(HasSubstr("X-Country")));
 }
 
 // RFC 9110 §10.1.1
 TEST(OriginHead, PassesTheExpectationOfABodyOn) {
   EXPECT_EQ(origin_head("PUT /a HTTP/1.1\r\nHost: a.test\r\nExpect: 100-Continue\r\n"
                         "Content-Length: 5\r\n\r\n",
-                        Asking::as_it_is),
+                        as_it_is),
             "PUT /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n"
             "Via: 1.1 cache-3\r\nX-Country: DE\r\n\r\n");
 }
 
 TEST(OriginHead, SendsTheNormalisedTargetAndOurFraming) {
   EXPECT_EQ(origin_head("POST /a/../%7eb?c HTTP/1.0\r\nHost: a.test\r\nContent-Length: 5\r\n\r\n",
-                        Asking::as_it_is),
+                        as_it_is),
             "POST /~b?c HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nVia: 1.0 cache-3\r\n"
             "X-Country: DE\r\n\r\n");
   EXPECT_EQ(origin_head("PUT /? HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n",
-                        Asking::as_it_is),
+                        as_it_is),
             "PUT /? HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nVia: 1.1 cache-3\r\n"
             "X-Country: DE\r\n\r\n");
 }
@@ -150,7 +170,7 @@ TEST(ForwardedHead, LeavesOutHopsAndInternals) {
                                {"Set-Cookie", "b"},
                                {"Via", "1.1 inner"}});
   std::string out("left from before");
-  begin_forwarded_head(out, response, TimePoint{}, "cache-3");
+  begin_forwarded_head(out, response, Rules{}, TimePoint{}, "cache-3");
   EXPECT_EQ(out,
             "HTTP/1.1 299 Odd\r\nContent-Length: 5\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n"
             "Via: 1.1 inner\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.0 cache-3\r\n");
@@ -166,12 +186,64 @@ TEST(NotModifiedHead, Rfc9110Section15Point4Point5) {
                                {"ETag", "\"1\""},
                                {"Cache-Control", "max-age=60"},
                                {"Vary", "Accept"}});
-  const StoredHead stored(response, {}, "cache-3", {}, "");
+  const StoredHead stored(response, {{}, "cache-3", {}, "", {}});
   std::string out("left from before");
-  begin_not_modified_head(out, stored);
+  begin_not_modified_head(out, stored, Rules{});
   EXPECT_EQ(out,
             "HTTP/1.1 304 Not Modified\r\nDate: d\r\nContent-Location: /l\r\nETag: \"1\"\r\n"
             "Cache-Control: max-age=60\r\nVary: Accept\r\nVia: 1.1 cache-3\r\n");
+}
+
+Rules rewriting() {
+  Rules rules;
+  rules.response_fields.remove = {"X-Powered-By"};
+  rules.response_fields.set = {{"Cache-Control", "no-cache"}};
+  return rules;
+}
+
+TEST(AnswerHead, TheRoutesRulesRewriteFields) {
+  http::ResponseHead response;
+  response.status = 200;
+  response.reason = "OK";
+  response.fields = fields_of({{"Date", "d"},
+                               {"x-powered-by", "cgi"},
+                               {"Cache-Control", "max-age=60"},
+                               {"Content-Type", "t"}});
+  const StoredHead stored(response, {{}, "cache-3", {}, "", {}});
+  std::string out("left from before");
+  begin_stored_head(out, stored, rewriting());
+  EXPECT_EQ(out,
+            "HTTP/1.1 200 OK\r\nDate: d\r\nContent-Type: t\r\nVia: 1.1 cache-3\r\n"
+            "Cache-Control: no-cache\r\n");
+  begin_not_modified_head(out, stored, rewriting());
+  EXPECT_EQ(out,
+            "HTTP/1.1 304 Not Modified\r\nDate: d\r\nVia: 1.1 cache-3\r\n"
+            "Cache-Control: no-cache\r\n");
+  begin_forwarded_head(out, response, rewriting(), TimePoint{}, "cache-3");
+  EXPECT_EQ(out,
+            "HTTP/1.1 200 OK\r\nDate: d\r\nContent-Type: t\r\nCache-Control: no-cache\r\n"
+            "Via: 1.1 cache-3\r\n");
+}
+
+TEST(AnswerHead, Rfc9110Section15_3_7) {
+  http::ResponseHead response;
+  response.status = 200;
+  response.reason = "OK";
+  response.fields = fields_of({{"Date", "d"}, {"Content-Type", "t"}, {"ETag", "\"1\""}});
+  const StoredHead stored(response, {{}, "cache-3", {}, "", {}});
+  std::string out("left from before");
+  begin_partial_head(out, stored, Rules{}, "bytes 0-1/5", {});
+  EXPECT_EQ(out,
+            "HTTP/1.1 206 Partial Content\r\nDate: d\r\nContent-Type: t\r\nETag: \"1\"\r\n"
+            "Via: 1.1 cache-3\r\nContent-Range: bytes 0-1/5\r\n");
+  begin_partial_head(out, stored, Rules{}, {}, "multipart/byteranges; boundary=b");
+  EXPECT_EQ(out,
+            "HTTP/1.1 206 Partial Content\r\nDate: d\r\nETag: \"1\"\r\nVia: 1.1 cache-3\r\n"
+            "Content-Type: multipart/byteranges; boundary=b\r\n");
+  begin_unsatisfiable_head(out, 5, TimePoint{});
+  EXPECT_EQ(out,
+            "HTTP/1.1 416 Range Not Satisfiable\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+            "Content-Range: bytes */5\r\n");
 }
 
 }  // namespace

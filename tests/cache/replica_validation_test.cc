@@ -133,7 +133,7 @@ TEST(ReplicaValidation, ManyAtOnceCostOneValidation) {
     stage.send("HTTP/1.1 304 Not Modified\r\n\r\n");
     stage.stall();
   });
-  SomeReplica replica(origin.address());
+  SomeReplica replica(origin.address(), 16 * limits::kMiB, 1);  // one core, so one connection
   EXPECT_EQ(replica.get("/").body, "one");
   replica.settle();
   replica.clock().advance(Milliseconds{60'000});

@@ -21,7 +21,9 @@ inline StoredPointer response_of(const http::Fields& fields, std::string_view bo
   head.status = 200;
   head.reason = "OK";
   head.fields = fields;
-  const auto freshness = freshness_of(fields, http::parse_response_directives(fields), {now, now});
+  const Rules rules;
+  const auto freshness =
+      freshness_of({200, fields, effective_directives(fields, rules), {now, now}, rules});
   auto vary = vary_names(fields);
   auto variant = variant_key(vary, request);
   auto whole = std::make_shared<Body>();
@@ -31,10 +33,10 @@ inline StoredPointer response_of(const http::Fields& fields, std::string_view bo
   }
   whole->pieces.shrink_to_fit();
   whole->size_bytes = body.size();
-  return std::make_shared<const StoredResponse>(
-      StoredResponse{std::make_shared<const StoredHead>(head, freshness, "cache-0", std::move(vary),
-                                                        std::move(variant)),
-                     std::move(whole)});
+  return std::make_shared<const StoredResponse>(StoredResponse{
+      std::make_shared<const StoredHead>(
+          head, StoredHead::Making{freshness, "cache-0", std::move(vary), std::move(variant), {}}),
+      std::move(whole)});
 }
 
 inline StoredPointer response_of(std::string_view body) {

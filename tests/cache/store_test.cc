@@ -26,7 +26,7 @@ CacheKey key_of(std::string text) {
 
 // Keys of one stripe, so that the order of eviction is one order.
 CacheKey key_in_one_stripe(unsigned number) {
-  return {"http\na.test\n/" + std::to_string(number) + "\n", number & 0xff};
+  return {"http\na.test\n/" + std::to_string(number) + "\n", 0, number & 0xff};
 }
 
 std::string found_in(Store& store, const CacheKey& key, const http::Fields& request = {}) {
@@ -54,10 +54,10 @@ TEST(Store, FindsWhatWasPut) {
 
 TEST(Store, TellsKeysOfEqualHashApart) {
   Store store(kMiB);
-  EXPECT_TRUE(store.put({"a", 7}, response_of("one"), 0));
-  EXPECT_TRUE(store.put({"b", 7}, response_of("two"), 0));
-  EXPECT_EQ(found_in(store, {"a", 7}), "one");
-  EXPECT_EQ(found_in(store, {"b", 7}), "two");
+  EXPECT_TRUE(store.put({"a", 0, 7}, response_of("one"), 0));
+  EXPECT_TRUE(store.put({"b", 0, 7}, response_of("two"), 0));
+  EXPECT_EQ(found_in(store, {"a", 0, 7}), "one");
+  EXPECT_EQ(found_in(store, {"b", 0, 7}), "two");
   EXPECT_EQ(found_in(store, {"c", 7}), "nothing");
 }
 

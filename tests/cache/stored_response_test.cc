@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cache/vary.h"
 #include "tests/cache/some_fields.h"
 #include "tests/support/fake_clock.h"
 
@@ -19,15 +20,20 @@ std::shared_ptr<const StoredHead> head_of(const http::Fields& fields, int status
   response.status = status;
   response.reason = reason;
   response.fields = fields;
-  const auto freshness = freshness_of(fields, http::parse_response_directives(fields),
-                                      {FakeClock::start, FakeClock::start});
-  return std::make_shared<const StoredHead>(response, freshness, "cache-3",
-                                            std::vector<std::string>{}, std::string{});
+  const Rules rules;
+  const auto freshness = freshness_of({status,
+                                       fields,
+                                       effective_directives(fields, rules),
+                                       {FakeClock::start, FakeClock::start},
+                                       rules});
+  return std::make_shared<const StoredHead>(response,
+                                            StoredHead::Making{freshness, "cache-3", {}, {}, {}});
 }
 
 std::shared_ptr<const StoredHead> updated(const StoredHead& stored, const http::Fields& fields,
                                           Seconds later = Seconds{100}) {
-  return StoredHead::updated(stored, fields, {FakeClock::start + later, FakeClock::start + later});
+  return StoredHead::updated(stored, fields, {},
+                             {FakeClock::start + later, FakeClock::start + later}, Rules{});
 }
 
 TEST(StoredHead, IsTheTextThatIsSent) {
@@ -128,12 +134,125 @@ TEST(UpdatedHead, KeepsStatusAndVariant) {
   http::ResponseHead response;
   response.status = 404;
   response.reason = "Not Here";
-  const StoredHead stored(response, {}, "cache-3", {"accept"}, "accept:a,\n");
+  response.fields = fields_of({{"Vary", "Accept"}});
+  const StoredHead stored(response, {{}, "cache-3", {"accept"}, "accept:a,\n", {}});
   const auto head = updated(stored, fields_of({}));
   EXPECT_EQ(head->status(), 404);
   EXPECT_THAT(std::string(head->text()), HasSubstr("HTTP/1.1 404 Not Here\r\n"));
   EXPECT_EQ(head->vary(), stored.vary());
   EXPECT_EQ(head->variant(), stored.variant());
+}
+
+constexpr ExchangeTimes later{FakeClock::start + Seconds{100}, FakeClock::start + Seconds{100}};
+
+std::string names_of(const StoredHead& head) {
+  std::string names;
+  for (const http::Field& field : head.fields()) names.append(field.name).append(" ");
+  return names;
+}
+
+// RFC 9111 §3.3: a part is kept as what it is part of.
+TEST(StoredHead, Rfc9111Section3_3APartIsKeptAsThe200ThatItIsPartOf) {
+  const auto head = head_of(fields_of({{"Content-Range", "bytes 0-4/10"},
+                                       {"Content-Length", "5"},
+                                       {"ETag", "\"1\""},
+                                       {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}}),
+                            206, "Partial Content");
+  EXPECT_EQ(head->status(), 200);
+  EXPECT_TRUE(head->text().starts_with("HTTP/1.1 200 OK\r\n")) << head->text();
+  EXPECT_EQ(names_of(*head), "ETag Date Via ");
+}
+
+TEST(StoredHead, Rfc9111Section5_2_2_7LeavesOutWhatIsWithheld) {
+  http::ResponseHead response;
+  response.status = 200;
+  response.reason = "OK";
+  response.fields = fields_of({{"X-User", "me"},
+                               {"x-user", "too"},
+                               {"Set-Cookie", "a=b"},
+                               {"X-Users", "all"},
+                               {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}});
+  const StoredHead head(response, {{}, "cache-3", {}, {}, {"x-USER", "set-cookie"}});
+  EXPECT_EQ(names_of(head), "X-Users Date Via ");
+}
+
+TEST(UpdatedHead, Rfc9111Section5_2_2_7WhatA304NewlyWithholdsIsRemoved) {
+  const auto stored = head_of(fields_of({{"Cache-Control", "max-age=60"},
+                                         {"X-User", "me"},
+                                         {"X-All", "a"},
+                                         {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}}));
+  for (const auto* control :
+       {"max-age=60, private=\"x-user\"", "max-age=60, no-cache=\"X-User\""}) {
+    const auto silent = updated(*stored, fields_of({{"Cache-Control", control}}));
+    EXPECT_FALSE(silent->fields().has("x-user")) << control;
+    EXPECT_EQ(silent->fields().first("x-all"), "a");
+    EXPECT_EQ(silent->freshness().lifetime, Seconds{60});
+    EXPECT_FALSE(silent->freshness().no_cache);
+    const auto saying =
+        updated(*stored, fields_of({{"Cache-Control", control}, {"X-User", "you"}}));
+    EXPECT_FALSE(saying->fields().has("x-user")) << control;
+  }
+}
+
+TEST(UpdatedHead, Rfc9111Section5_2_2_7WhatTheStoredOneWithholdsCountsWhereThe304IsSilent) {
+  const auto stored = head_of(fields_of({{"Cache-Control", "max-age=60, private=\"x-user\""}}));
+  const auto head = updated(*stored, fields_of({{"X-User", "you"}, {"X-All", "a"}}));
+  EXPECT_FALSE(head->fields().has("x-user"));
+  EXPECT_EQ(head->fields().first("x-all"), "a");
+  // And where it takes the word back, it is a field like others.
+  const auto freed =
+      updated(*stored, fields_of({{"Cache-Control", "max-age=60"}, {"X-User", "all"}}));
+  EXPECT_EQ(freed->fields().first("x-user"), "all");
+}
+
+// RFC 9213 §2.1: a targeted field says it in Cache-Control's place.
+TEST(UpdatedHead, Rfc9213Section2_1ATargetedFieldWithholdsToo) {
+  const auto stored = head_of(fields_of(
+      {{"Cache-Control", "max-age=60"}, {"CDN-Cache-Control", "max-age=90"}, {"X-User", "me"}}));
+  const auto head =
+      updated(*stored, fields_of({{"CDN-Cache-Control", "max-age=10, private=\"x-user\""}}));
+  EXPECT_EQ(head->freshness().lifetime, Seconds{10});
+  EXPECT_FALSE(head->fields().has("x-user"));
+}
+
+TEST(UpdatedHead, Rfc9111Section7_3A304sCookieIsStoredOnlyWhereTheRouteSaysSo) {
+  const auto stored = head_of(fields_of({{"Cache-Control", "max-age=60"}}));
+  const auto fields = fields_of({{"Set-Cookie", "a=b"}});
+  for (const SetCookie rule : {SetCookie::pass, SetCookie::strip, SetCookie::store}) {
+    Rules rules;
+    rules.set_cookie = rule;
+    const auto head = StoredHead::updated(*stored, fields, {}, later, rules);
+    EXPECT_EQ(head->fields().has("set-cookie"), rule == SetCookie::store);
+  }
+}
+
+// A part's digest and coding describe the bytes that are kept.
+TEST(UpdatedHead, Rfc9111Section3_2WhatDescribesTheStoredBytesStays) {
+  const auto stored = head_of(fields_of({{"Cache-Control", "max-age=60"},
+                                         {"Content-Encoding", "gzip"},
+                                         {"Repr-Digest", "sha-256=:old:"},
+                                         {"Content-MD5", "old"}}));
+  const auto head = updated(*stored, fields_of({{"Content-Encoding", "identity"},
+                                                {"repr-digest", "sha-256=:new:"},
+                                                {"Content-MD5", "new"},
+                                                {"Content-Digest", "sha-256=:new:"},
+                                                {"Content-Language", "en"}}));
+  EXPECT_EQ(head->fields().combined("content-encoding"), "gzip");
+  EXPECT_EQ(head->fields().combined("repr-digest"), "sha-256=:old:");
+  EXPECT_EQ(head->fields().combined("content-md5"), "old");
+  EXPECT_FALSE(head->fields().has("content-digest"));
+  EXPECT_EQ(head->fields().first("content-language"), "en");
+}
+
+// What it varies on now is told apart by the request that was asked with.
+TEST(UpdatedHead, Rfc9111Section4_1A304MayNameAnotherVary) {
+  const auto stored = head_of(fields_of({{"Cache-Control", "max-age=60"}}));
+  const auto request = fields_of({{"Accept-Language", "de"}});
+  const auto head = StoredHead::updated(*stored, fields_of({{"Vary", "Accept-Language"}}), request,
+                                        later, Rules{});
+  EXPECT_EQ(head->vary(), std::vector<std::string>{"accept-language"});
+  EXPECT_EQ(head->variant(), variant_key(head->vary(), request));
+  EXPECT_NE(head->variant(), variant_key(head->vary(), {}));
 }
 
 }  // namespace

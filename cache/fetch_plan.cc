@@ -1,0 +1,33 @@
+#include "cache/fetch_plan.h"
+
+#include <fmt/format.h>
+
+#include "cache/conditional.h"
+#include "cache/parts.h"
+
+namespace ringside::cache {
+
+FetchPlan plan_fetch(const Inquiry& inquiry, const StoredPointer& stored) {
+  FetchPlan plan;
+  const std::string wanted = inquiry.ranges ? http::range_text(*inquiry.ranges) : std::string{};
+  if (stored && !stored->extent) {
+    plan.validated = stored;
+    // What is a whole now may have become too large to be asked for at once.
+    const bool in_slices = inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0;
+    if (in_slices) plan.range = wanted;
+    return plan;
+  }
+  plan.range = wanted;
+  if (!stored) return plan;
+  if (inquiry.ranges &&
+      covers(*stored, http::resolve(*inquiry.ranges, complete_length_bytes(*stored)))) {
+    plan.validated = stored;
+  } else if (!inquiry.ranges && stored->extent->first_byte == 0 &&
+             same_strong_validator(stored->head->fields(), stored->head->fields())) {
+    plan.range = fmt::format("bytes={}-", stored->body->size_bytes);
+    plan.completed = stored;
+  }
+  return plan;
+}
+
+}  // namespace ringside::cache

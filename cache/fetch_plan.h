@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "cache/inquiry.h"
+#include "cache/stored_response.h"
+
+namespace ringside::cache {
+
+// How the origin is asked for what the store doesn't have, or not well enough.
+struct FetchPlan {
+  // The one range that is asked for, as Range says it; empty: the whole.
+  std::string range;
+  // What is stored and to be confirmed: its validators become conditions, if it is a 2xx. Given
+  // where the origin fails, if that is allowed. Null: nothing.
+  StoredPointer validated;
+  // A stored part whose rest is asked for (`range`), if it is still the same (If-Range): the answer
+  // is then the whole (RFC 9111 §3.4). Null: nothing.
+  StoredPointer completed;
+};
+
+// `stored`: what the store has for the request, which may not be given as it is; null: nothing. A
+// pure function.
+//
+//   a whole                          validate it, whatever part of it is wanted; on a route with
+//                                    slices asking for what is wanted
+//   a part that has what is wanted   validate it, asking for what is wanted
+//   the beginning, the whole wanted  ask for the rest, where an entity tag tells that it fits
+//   else                             ask for what is wanted
+[[nodiscard]] FetchPlan plan_fetch(const Inquiry& inquiry, const StoredPointer& stored);
+
+}  // namespace ringside::cache

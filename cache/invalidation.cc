@@ -1,0 +1,46 @@
+#include "cache/invalidation.h"
+
+#include "http/internal_fields.h"
+#include "http/invalidation.h"
+#include "http/target.h"
+
+namespace ringside::cache {
+namespace {
+
+// A URI is stored under the query that its route's rules make of it.
+std::size_t invalidate_uri(Shared& shared, const Settings& settings, std::string_view host,
+                           std::string_view path_and_query) {
+  http::Target target;
+  if (!http::normalise_target(path_and_query, target)) return 0;
+  const auto route = settings.route_table.find(host, target.path);
+  if (route) settings.routes[*route].rules.query.apply_to(target);
+  return invalidate_shared(shared, key_of_uri(host, target.text()));
+}
+
+}  // namespace
+
+void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+                      const http::ResponseHead& response) {
+  const auto targets = http::invalidated_targets(inquiry.method, inquiry.host, inquiry.target,
+                                                 response.status, response.fields);
+  for (const std::string& target : targets) {
+    invalidate_uri(shared, settings, inquiry.host, target);
+  }
+}
+
+std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
+                                           const http::RequestHead& request) {
+  std::string host;
+  if (!request.fields.has(http::internal::invalidate) ||
+      !http::normalise_host(request.host, host)) {
+    return std::nullopt;
+  }
+  std::size_t removed = 0;
+  for (const http::Field& field : request.fields) {
+    if (!http::same_token(field.name, http::internal::invalidate)) continue;
+    removed += invalidate_uri(shared, settings, host, field.value);
+  }
+  return removed;
+}
+
+}  // namespace ringside::cache

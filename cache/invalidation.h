@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "cache/core_state.h"
+#include "cache/inquiry.h"
+#include "http/head.h"
+
+namespace ringside::cache {
+
+// Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
+// see http::invalidated_targets. What lies on other replicas the sidecar tells them.
+void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+                      const http::ResponseHead& response);
+
+// Forgets what a sidecar says that is invalid (internal::invalidate). nullopt: it says nothing of
+// the kind; else how many stored responses went.
+std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
+                                           const http::RequestHead& request);
+
+}  // namespace ringside::cache

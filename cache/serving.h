@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "cache/freshness.h"
+#include "http/cache_control.h"
+
+namespace ringside::cache {
+
+// What may be done with a stored response for a request (RFC 9111 §4).
+enum class Verdict {
+  absent,                    // nothing is stored
+  fresh,                     // may be given as it is
+  stale,                     // is stale and may be given, since the request allows it (max-stale)
+  stale_while_revalidating,  // likewise, since it is not stale for long; somebody refreshes it now
+  must_validate,             // only after the origin has confirmed it
+};
+[[nodiscard]] Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
+                            TimePoint now) noexcept;
+
+// The two below are for what must_validate was said of, once the origin was asked in vain. What
+// says no-cache is never given then, and what says must-revalidate, proxy-revalidate or s-maxage
+// never once it is stale (§4.2.4); neither is what the request's own directives exclude.
+
+// No origin answered: we are disconnected (§4.2.4). For as long as stale-if-error says, else
+// limits::stale_unreachable_most.
+[[nodiscard]] bool may_be_given_unreachable(const Freshness& stored,
+                                            const http::RequestDirectives& request,
+                                            TimePoint now) noexcept;
+
+// An origin answered with an error of RFC 5861 §4. That is an answer, and is passed on, unless
+// stale-if-error, of the response, the route or the request, says otherwise.
+[[nodiscard]] bool may_be_given_on_error(const Freshness& stored,
+                                         const http::RequestDirectives& request,
+                                         TimePoint now) noexcept;
+// 500, 502, 503, 504.
+[[nodiscard]] bool is_error_of_rfc5861(int status) noexcept;
+
+// Whether a fresh response is refreshed beforehand, so that nobody has to wait once it is stale:
+// within the last `percent` of the life that it had left when it came. Each response begins at its
+// own point of that time, which follows from its key and from when it came: what was stored
+// together is not refreshed together.
+[[nodiscard]] bool refreshes_early(const Freshness& stored, std::uint64_t key_hash,
+                                   unsigned percent, TimePoint now) noexcept;
+
+}  // namespace ringside::cache
