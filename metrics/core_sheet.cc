@@ -56,14 +56,14 @@ void CoreSheet::count_origin_requests(unsigned requests, std::optional<int> stat
     if (request > 1) count_retry();
     const bool last = request == requests;
     count_origin_request(last && status ? origin_answer(*status) : OriginAnswer::failed);
-    if (!last) count_error(ErrorSource::origin);
+    if (!last) errors_failed_over_.add(1);
   }
 }
 
 void CoreSheet::count_retry() noexcept { retries_.add(1); }
 
-void CoreSheet::count_error(ErrorSource source) noexcept {
-  errors_[static_cast<std::size_t>(source)].add(1);
+void CoreSheet::count_error(const Error& error) noexcept {
+  errors_[static_cast<std::size_t>(error.source)][static_cast<std::size_t>(error.kind)].add(1);
 }
 
 void CoreSheet::replica_ejected(ShardIndex shard) noexcept {
@@ -82,6 +82,10 @@ void CoreSheet::count_probe(ProbeAnswer answer) noexcept {
   probes_[static_cast<std::size_t>(answer)].add(1);
 }
 
+void CoreSheet::count_invalidation_failed(ShardIndex shard) noexcept {
+  block_of(shard).invalidations_failed[shard % shards_per_block].add(1);
+}
+
 void CoreSheet::connection_opened() noexcept {
   connections_.add(1);
   connections_open_.add(1);
@@ -98,6 +102,7 @@ void CoreSheet::add_to(Totals::Shard& totals, ShardIndex shard) const noexcept {
   add(totals.requests, block->shards[place]);
   totals.ejections += block->ejections[place].value();
   totals.cores_without += block->ejected[place].value();
+  totals.invalidations_failed += block->invalidations_failed[place].value();
 }
 
 void CoreSheet::add_to(Totals& totals) const noexcept {
@@ -108,7 +113,12 @@ void CoreSheet::add_to(Totals& totals) const noexcept {
   }
   add(totals.response_bytes, response_bytes_);
   add(totals.origin_requests, origin_requests_);
-  add(totals.errors, errors_);
+  for (std::size_t source = 0; source < error_source_count; ++source) {
+    add(totals.errors_by_kind[source], errors_[source]);
+    for (const Counter& errors : errors_[source]) totals.errors[source] += errors.value();
+  }
+  totals.errors_failed_over += errors_failed_over_.value();
+  totals.errors[static_cast<std::size_t>(ErrorSource::origin)] += errors_failed_over_.value();
   add(totals.probes, probes_);
   totals.retries += retries_.value();
   totals.connections += connections_.value();

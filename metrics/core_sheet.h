@@ -45,13 +45,16 @@ class alignas(cache_line_size_bytes) CoreSheet {
   void count_origin_requests(unsigned requests, std::optional<int> status) noexcept;
   // One request that was sent on to another owner than the first, or repeated.
   void count_retry() noexcept;
-  // Errors of our own making or upstream's, by their source.
-  void count_error(ErrorSource source) noexcept;
+  // An error of our own making, a client's or upstream's, by its source and kind.
+  void count_error(const Error& error) noexcept;
   // A sidecar's replicas, as one core sees them: taken out of service, back in it (or no member any
   // more). Every return has had its ejection on the same core.
   void replica_ejected(ShardIndex shard) noexcept;
   void replica_returned(ShardIndex shard) noexcept;
   void count_probe(ProbeAnswer answer) noexcept;
+  // A replica that did not confirm in time that it has forgotten what an unsafe method has made
+  // invalid.
+  void count_invalidation_failed(ShardIndex shard) noexcept;
   // A client's connection. Every close has had its open on the same core.
   void connection_opened() noexcept;
   void connection_closed() noexcept;
@@ -67,6 +70,7 @@ class alignas(cache_line_size_bytes) CoreSheet {
     std::array<OutcomeCounters, shards_per_block> shards;
     std::array<Counter, shards_per_block> ejections;
     std::array<Counter, shards_per_block> ejected;  // and not returned
+    std::array<Counter, shards_per_block> invalidations_failed;
   };
   struct Durations {
     std::array<Counter, duration_bucket_count> buckets;
@@ -83,7 +87,8 @@ class alignas(cache_line_size_bytes) CoreSheet {
   alignas(cache_line_size_bytes) std::array<Durations, outcome_count> durations_;
   OutcomeCounters response_bytes_;
   std::array<Counter, origin_answer_count> origin_requests_;
-  std::array<Counter, error_source_count> errors_;
+  std::array<std::array<Counter, error_kind_count>, error_source_count> errors_;
+  Counter errors_failed_over_;
   std::array<Counter, probe_answer_count> probes_;
   Counter retries_;
   Counter connections_;

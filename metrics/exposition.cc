@@ -117,11 +117,21 @@ class Component {
     families_.add_counter("ringside_retries_total",
                           "Requests sent again, or on to another owner than the first.",
                           {{"role", role_}}, number(totals_.retries));
+    const auto add = [&](ErrorSource source, std::string_view kind, std::uint64_t errors) {
+      families_.add_counter("ringside_errors_total",
+                            "Errors met, by whose doing they were and what they were.",
+                            {{"role", role_},
+                             {"source", std::string(ringside::name(source))},
+                             {"kind", std::string(kind)}},
+                            number(errors));
+    };
     for (std::size_t i = 0; i < error_source_count; ++i) {
-      const std::string source(ringside::name(static_cast<ErrorSource>(i)));
-      families_.add_counter("ringside_errors_total", "Errors met, by whose doing they were.",
-                            {{"role", role_}, {"source", source}}, number(totals_.errors[i]));
+      const auto source = static_cast<ErrorSource>(i);
+      for (std::size_t j = 0; j < error_kind_count; ++j) {
+        add(source, ringside::name(static_cast<ErrorKind>(j)), totals_.errors_by_kind[i][j]);
+      }
     }
+    add(ErrorSource::origin, "failed_over", totals_.errors_failed_over);
   }
 
   void add_connections() {
@@ -139,6 +149,9 @@ class Component {
       families_.add_counter("ringside_replica_ejections_total",
                             "Times that a core of the sidecar took a failing replica out.",
                             {{"shard", shard.name}}, number(shard.ejections));
+      families_.add_counter("ringside_invalidations_failed_total",
+                            "Invalidations that a replica did not confirm in time.",
+                            {{"shard", shard.name}}, number(shard.invalidations_failed));
       if (shard.cores_without > 0) ++ejected;
     }
     for (std::size_t i = 0; i < probe_answer_count; ++i) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "metrics/outcome.h"
 
 namespace ringside::metrics {
@@ -28,6 +29,7 @@ enum class ProbeAnswer { answered, failed };
 inline constexpr std::size_t probe_answer_count = 2;
 
 inline constexpr std::size_t error_source_count = 4;
+inline constexpr std::size_t error_kind_count = static_cast<std::size_t>(ErrorKind::internal) + 1;
 inline constexpr std::size_t country_count = 26 * 26;  // AA … ZZ
 
 // Upper bounds of the duration histogram's buckets, 50 µs … 10 s; one more bucket has none.
@@ -64,7 +66,8 @@ struct TopologyFigures {
   std::string id;  // 32 hexadecimal digits
 };
 
-using OutcomeSums = std::array<std::uint64_t, outcome_count>;  // indexed by Outcome
+using OutcomeSums = std::array<std::uint64_t, outcome_count>;       // indexed by Outcome
+using ErrorKindSums = std::array<std::uint64_t, error_kind_count>;  // indexed by ErrorKind
 
 // All that one component had counted at some moment, summed over its cores. Each figure is exact
 // and never goes back between two readings; figures that belong together may be a few requests
@@ -75,6 +78,7 @@ struct Totals {
     OutcomeSums requests{};
     std::uint64_t ejections = 0;
     std::uint64_t cores_without = 0;  // that have it ejected now
+    std::uint64_t invalidations_failed = 0;
   };
   struct Durations {
     std::array<std::uint64_t, duration_bucket_count> buckets{};  // each its own, not cumulative
@@ -88,7 +92,11 @@ struct Totals {
   std::array<Durations, outcome_count> durations{};
   OutcomeSums response_bytes{};
   std::array<std::uint64_t, origin_answer_count> origin_requests{};
+  // By source, of whatever kind; and the same by source and kind, but for those of origins that
+  // were followed by another try: why they failed is not kept.
   std::array<std::uint64_t, error_source_count> errors{};
+  std::array<ErrorKindSums, error_source_count> errors_by_kind{};
+  std::uint64_t errors_failed_over = 0;
   std::array<std::uint64_t, probe_answer_count> probes{};
   std::uint64_t retries = 0;
   std::uint64_t connections = 0;

@@ -30,6 +30,7 @@ Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
                  "no route for " + decision.host + decision.target.path};
   }
   decision.route = &settings.routes[*route];
+  decision.route->query.apply_to(decision.target);
 
   const RequestFacts facts{decision.host, decision.target, request.fields, decision.client,
                            decision.country};

@@ -88,7 +88,7 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
     nobody.message += "; " + settings_.topology->members()[*owner].name + ": " + failure.message;
     const bool was_last = asked.size() == most || state_.core.steady_now() >= deadline_;
     if (!was_last && !may_repeat_after(failure)) co_return failure;
-    state_.sheet.count_error(failure.source);
+    state_.sheet.count_error(failure);
     if (was_last) co_return nobody;
     state_.sheet.count_retry();
   }

@@ -12,6 +12,7 @@
 #include "http/relay.h"
 #include "http/tunnel.h"
 #include "http/turn.h"
+#include "sidecar/invalidation.h"
 #include "sidecar/messages.h"
 #include "sidecar/purge.h"
 
@@ -132,6 +133,11 @@ http::Task<void> Session::answer_from_replica() {
     co_await carry_tunnel(forwarding);
     co_return;
   }
+  // RFC 9111 §4.4: whoever has seen this answer may not be given anything older.
+  if (!http::is_safe(decision_.method)) {
+    const http::ResponseHead& answer = forwarding.exchange().head();
+    co_await invalidate_elsewhere(state_, *snapshot_, decision_, answer, member);
+  }
   if (!member) {  // What an origin says in our own fields is not heard.
     const bool missed = is_for_the_store(request_, decision_.method);
     count_.outcome = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
@@ -140,7 +146,6 @@ http::Task<void> Session::answer_from_replica() {
   }
   count_.shard = snapshot_->shards[*member];
   if (state_.access_log) record_.replica = snapshot_->settings->topology->members()[*member].name;
-  forget_nearby_after(forwarding.exchange().head().status);
   const http::Fields& fields = forwarding.exchange().head().fields;
   count_.outcome =
       metrics::outcome_from(read_notes(fields).outcome).value_or(metrics::Outcome::bypass);
@@ -148,15 +153,6 @@ http::Task<void> Session::answer_from_replica() {
     co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
     co_await relay_answer(forwarding, forwarded_status);
-  }
-}
-
-// RFC 9111 §4.4: a successful unsafe method makes what is stored for its URI invalid. Coarse: the
-// near caches, which hold it under several countries, forget everything.
-void Session::forget_nearby_after(int status) noexcept {
-  const bool succeeded = status >= 200 && status < 400;
-  if (decision_.route->near_ttl.count() > 0 && succeeded && !http::is_safe(decision_.method)) {
-    state_.purges.fetch_add(1);
   }
 }
 
@@ -182,7 +178,7 @@ http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view 
     co_await refuse(relayed.error());
     co_return;
   }
-  state_.sheet.count_error(relayed.error().source);
+  state_.sheet.count_error(relayed.error());
   keep_alive_ = false;
   client_.reset_on_close();
 }
@@ -277,7 +273,7 @@ http::Task<void> Session::purge() {
 http::Task<void> Session::refuse(const Error& error) {
   keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining() &&
                 error.source != ErrorSource::client;
-  state_.sheet.count_error(error.source);
+  state_.sheet.count_error(error);
   count_.outcome = metrics::Outcome::error;
   http::ErrorResponse how;
   how.proxy = own_name;

@@ -46,7 +46,6 @@ class Session {
   http::Task<void> refuse(const Error& error);
   http::Task<void> write(std::string_view head, std::string_view body);
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
-  void forget_nearby_after(int status) noexcept;
   void begin_record(bool head_was_read);
   void count(SteadyPoint began) noexcept;
 

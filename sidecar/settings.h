@@ -11,6 +11,7 @@
 #include "geo/country_database.h"
 #include "http/hop.h"
 #include "http/origin.h"
+#include "http/query_rules.h"
 #include "http/route_table.h"
 #include "http/tls.h"
 #include "shard/shard_key.h"
@@ -23,7 +24,8 @@ struct Route {
   http::RouteMatch match;
   std::vector<http::Origin> origins;  // asked directly where no replica can be, if it is allowed
   shard::KeySpec key = shard::KeySpec::country_and_path();
-  Milliseconds near_ttl{0};  // how long the near cache may give an answer at most; 0: not at all
+  Milliseconds near_ttl{0};     // how long the near cache may give an answer at most; 0: not at all
+  http::QueryRules query = {};  // before it is a part of the shard key; the replica has them too
 };
 
 // What to do with a request that no replica can take.

@@ -118,13 +118,17 @@ void touch(Sheet& sheet) {
     core.count_origin_request(static_cast<OriginAnswer>(i));
   }
   for (std::size_t i = 0; i < error_source_count; ++i) {
-    core.count_error(static_cast<ErrorSource>(i));
+    for (std::size_t j = 0; j < error_kind_count; ++j) {
+      core.count_error({static_cast<ErrorKind>(j), static_cast<ErrorSource>(i), Retry::no, ""});
+    }
   }
+  core.count_error({ErrorKind::malformed, ErrorSource::origin, Retry::no, ""});
   core.count_retry();
   if (before.role == Role::sidecar) {
     core.replica_ejected(shard);
     core.replica_ejected(sheet.shard("cache-1"));
     core.replica_returned(sheet.shard("cache-1"));
+    core.count_invalidation_failed(shard);
     core.count_probe(ProbeAnswer::answered);
     core.count_probe(ProbeAnswer::failed);
   }
@@ -161,6 +165,9 @@ TEST(Exposition, RequestCountersStandAtZeroFromTheStart) {
   EXPECT_EQ(value(exposition,
                   R"(ringside_origin_requests_total{role="cache",shard="cache-0",answer="5xx"})"),
             "0");
+  EXPECT_EQ(value(exposition,
+                  R"(ringside_errors_total{role="cache",source="origin",kind="disconnected"})"),
+            "0");
   // What would be mostly zeros does not.
   EXPECT_FALSE(exposition.types.contains("ringside_country_requests_total"));
   EXPECT_FALSE(exposition.types.contains("ringside_request_duration_seconds"));
@@ -185,9 +192,14 @@ TEST(Exposition, ShowsWhatWasCounted) {
           {R"(ringside_origin_requests_total{role="cache",shard="cache-1",answer="failed"})", "1"},
           {R"(ringside_origin_requests_total{role="sidecar",shard="",answer="2xx"})", "1"},
           {R"(ringside_retries_total{role="sidecar"})", "1"},
-          {R"(ringside_errors_total{role="sidecar",source="origin"})", "1"},
+          {R"(ringside_errors_total{role="sidecar",source="origin",kind="malformed"})", "2"},
+          {R"(ringside_errors_total{role="sidecar",source="client",kind="timeout"})", "1"},
+          {R"(ringside_errors_total{role="cache",source="peer",kind="internal"})", "2"},
+          {R"(ringside_errors_total{role="cache",source="origin",kind="failed_over"})", "0"},
           {R"(ringside_replica_ejections_total{shard="cache-0"})", "1"},
           {R"(ringside_replica_ejections_total{shard="cache-1"})", "1"},
+          {R"(ringside_invalidations_failed_total{shard="cache-0"})", "1"},
+          {R"(ringside_invalidations_failed_total{shard="cache-1"})", "0"},
           {R"(ringside_replica_probes_total{result="failed"})", "1"},
           {"ringside_replicas_ejected", "1"},
           {R"(ringside_configuration_reloads_total{result="applied"})", "3"},
@@ -303,6 +315,24 @@ TEST(Exposition, TheDocumentationNamesEveryFamilyWithItsLabelsAndNoOther) {
     exposed[labels.empty() ? family : family + "{" + labels + "}"] = exposition.types.at(family);
   }
   EXPECT_EQ(documented, exposed);
+}
+
+TEST(Exposition, TheDocumentationNamesEveryKindOfError) {
+  const std::string text = documentation();
+  const auto begin = text.find("\n## Errors\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = text.substr(begin, text.find("\n## ", begin + 1) - begin);
+  std::vector<std::string> kinds{"failed_over"}, documented;
+  for (std::size_t i = 0; i < error_kind_count; ++i) {
+    kinds.emplace_back(ringside::name(static_cast<ErrorKind>(i)));
+  }
+  for (const std::string& line : split(section, '\n')) {
+    if (!line.starts_with("| `")) continue;
+    // A row's first cell has several where they are told together.
+    const auto parts = split(split(line, '|')[1], '`');
+    for (std::size_t i = 1; i < parts.size(); i += 2) documented.push_back(parts[i]);
+  }
+  EXPECT_THAT(documented, testing::UnorderedElementsAreArray(kinds));
 }
 
 TEST(Exposition, TheDocumentedHitRateIsTheOneOfTheCode) {

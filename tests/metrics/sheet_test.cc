@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -43,7 +45,7 @@ TEST(Sheet, SumsOverCores) {
     core.count_request(0, "ZZ", Outcome::error, microseconds(7), 1);
     core.count_origin_request(CoreSheet::OriginAnswer::status_3xx);
     core.count_retry();
-    core.count_error(ErrorSource::peer);
+    core.count_error({ErrorKind::timeout, ErrorSource::peer, Retry::no, ""});
     core.connection_opened();
     core.connection_opened();
     core.connection_closed();
@@ -66,6 +68,40 @@ TEST(Sheet, SumsOverCores) {
   EXPECT_EQ(totals.connections_open, 3u);
   EXPECT_FALSE(totals.topology);
   EXPECT_FALSE(totals.store);
+}
+
+TEST(Sheet, CountsErrorsBySourceAndKind) {
+  Sheet sheet(Role::cache, "cache-0", 2);
+  const Error malformed{ErrorKind::malformed, ErrorSource::origin, Retry::no, "a bad chunk"};
+  const Error disconnected{ErrorKind::disconnected, ErrorSource::origin, Retry::yes, "cut"};
+  const Error internal{ErrorKind::internal, ErrorSource::ourselves, Retry::no, ""};
+  for (std::size_t i = 0; i < 2; ++i) {
+    sheet.core(i).count_error(malformed);
+    sheet.core(i).count_error(internal);
+  }
+  sheet.core(0).count_error(disconnected);
+  const Totals totals = sheet.totals();
+  const auto kinds = [&](ErrorSource source) {
+    return totals.errors_by_kind[static_cast<std::size_t>(source)];
+  };
+  ErrorKindSums of_origin{}, of_ourselves{};
+  of_origin[static_cast<std::size_t>(ErrorKind::malformed)] = 2;
+  of_origin[static_cast<std::size_t>(ErrorKind::disconnected)] = 1;
+  of_ourselves[static_cast<std::size_t>(ErrorKind::internal)] = 2;
+  EXPECT_EQ(kinds(ErrorSource::origin), of_origin);
+  EXPECT_EQ(kinds(ErrorSource::ourselves), of_ourselves);
+  EXPECT_EQ(kinds(ErrorSource::client), ErrorKindSums{});
+  EXPECT_EQ(kinds(ErrorSource::peer), ErrorKindSums{});
+  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::origin)], 3u);
+  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::ourselves)], 2u);
+}
+
+TEST(Sheet, EveryKindOfErrorHasANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < error_kind_count; ++i) {
+    names.insert(ringside::name(static_cast<ErrorKind>(i)));
+  }
+  EXPECT_EQ(names.size(), error_kind_count);
 }
 
 TEST(Sheet, WhatIsNoCountryCountsAsUnknown) {
@@ -161,6 +197,7 @@ TEST(Sheet, CountsTheOriginsThatOneRequestAskedAfterEachOther) {
     EXPECT_EQ(totals.retries, one.retries) << one.what;
     // The last failure is the answer, and counted by who gives it.
     EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::origin)], one.errors) << one.what;
+    EXPECT_EQ(totals.errors_failed_over, one.errors) << one.what;
   }
 }
 

@@ -1,0 +1,96 @@
+#include "sidecar/every_replica.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "http/internal_fields.h"
+#include "http/spawn.h"
+
+namespace ringside::sidecar {
+namespace {
+
+// What the replica says that it has removed.
+Result<std::size_t> confirmation(const http::ResponseHead& answer) {
+  if (answer.status != 200) {
+    return Error{ErrorKind::forbidden, ErrorSource::peer, Retry::no,
+                 fmt::format("answered {}", answer.status)};
+  }
+  const auto digits = answer.fields.first(http::internal::purged).value_or(std::string_view{});
+  const char* const end = digits.data() + digits.size();
+  std::size_t removed = 0;
+  const auto parsed = std::from_chars(digits.data(), end, removed);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) {
+    return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no,
+                 "answered without saying what it removed"};
+  }
+  return removed;
+}
+
+http::Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settings,
+                                        const Endpoint& address,
+                                        const http::OutgoingRequest& request,
+                                        SteadyPoint deadline) {
+  http::Exchange exchange(state.core, state.replicas);
+  const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
+                                    deadline};
+  const auto answered = co_await exchange.ask(address, request, limits);
+  if (!answered) co_return answered.error();
+  auto confirmed = confirmation(exchange.head());
+  exchange.connection().set_deadline(deadline);
+  while (!exchange.connection().body_done()) {
+    if (!co_await exchange.connection().read_body()) break;
+  }
+  exchange.finish();
+  co_return confirmed;
+}
+
+class Round {
+ public:
+  Round(CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
+        SteadyPoint deadline)
+      : state_(state),
+        settings_(settings),
+        request_(request),
+        deadline_(deadline),
+        answers_(settings.addresses.size()),
+        all_answered_(state.core.executor(), http::Timer::time_point::max()) {}
+
+  http::Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
+    for (std::size_t index = 0; index < answers_.size(); ++index) {
+      if (index == but_not) continue;
+      ++left_;
+      http::spawn(state_.core.context(), ask(index));
+    }
+    // They refer to us, so they have to end first. They do: by their deadline, or the core's stop.
+    while (left_ > 0) co_await all_answered_.async_wait(http::use_task);
+    co_return std::move(answers_);
+  }
+
+ private:
+  http::Task<void> ask(std::size_t index) {
+    answers_[index] =
+        co_await ask_one(state_, settings_, settings_.addresses[index], request_, deadline_);
+    if (--left_ == 0) all_answered_.cancel();
+  }
+
+  CoreState& state_;
+  const Settings& settings_;
+  const http::OutgoingRequest& request_;
+  const SteadyPoint deadline_;
+  std::vector<Result<std::size_t>> answers_;
+  std::size_t left_ = 0;
+  http::Timer all_answered_;
+};
+
+}  // namespace
+
+http::Task<std::vector<Result<std::size_t>>> ask_every_replica(
+    CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
+    SteadyPoint deadline, std::optional<shard::MemberIndex> but_not) {
+  Round round(state, settings, request, deadline);
+  co_return co_await round.run(but_not);
+}
+
+}  // namespace ringside::sidecar

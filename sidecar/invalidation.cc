@@ -1,0 +1,63 @@
+#include "sidecar/invalidation.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "http/head_text.h"
+#include "http/internal_fields.h"
+#include "http/invalidation.h"
+#include "sidecar/every_replica.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using Targets = std::vector<std::string>;
+
+std::string invalidation_head(const Settings& settings, const Decision& decision,
+                              const Targets& targets) {
+  std::string head;
+  http::append_request_start(head, "OPTIONS", decision.target, decision.host);
+  // A replica that knows nothing of the rest answers this by itself, too (RFC 9110 §7.6.2).
+  http::append_field(head, "Max-Forwards", "0");
+  http::append_field(head, http::internal::topology, settings.topology_id);
+  for (const std::string& target : targets) {
+    http::append_field(head, http::internal::invalidate, target);
+  }
+  return head.append("\r\n");
+}
+
+bool any_is_kept_nearby(const Settings& settings, const std::string& host, const Targets& targets) {
+  return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
+    const auto route = settings.route_table.find(host, target.substr(0, target.find('?')));
+    return route && settings.routes[*route].near_ttl.count() > 0;
+  });
+}
+
+}  // namespace
+
+http::Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
+                                      const Decision& decision, const http::ResponseHead& answer,
+                                      std::optional<shard::MemberIndex> answered_by) {
+  const Settings& settings = *snapshot.settings;
+  const auto targets = http::invalidated_targets(decision.method, decision.host, decision.target,
+                                                 answer.status, answer.fields);
+  if (targets.empty()) co_return;
+
+  const std::string head = invalidation_head(settings, decision, targets);
+  http::OutgoingRequest request;
+  request.method = "OPTIONS";
+  request.head = head;
+  const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
+  const auto confirmed =
+      co_await ask_every_replica(state, settings, request, deadline, answered_by);
+  for (std::size_t index = 0; index < confirmed.size(); ++index) {
+    if (!confirmed[index]) state.sheet.count_invalidation_failed(snapshot.shards[index]);
+  }
+  // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
+  // it. Coarse: the near caches, which hold a URI under several countries, forget everything.
+  if (any_is_kept_nearby(settings, decision.host, targets)) state.purges.fetch_add(1);
+}
+
+}  // namespace ringside::sidecar
