@@ -87,6 +87,14 @@ Result<void> check_routes(const Configuration& configuration) {
   return {};
 }
 
+Result<void> check_rules(const Configuration& configuration) {
+  for (const RouteConfiguration& route : effective_routes(configuration)) {
+    const RouteFacts facts{route.name, route.near_ttl.count() > 0, configuration.country_header};
+    if (auto checked = check_cache_rules(route.cache, facts); !checked) return checked.error();
+  }
+  return {};
+}
+
 // Listening is bound to an address, and a name may have several: nothing is looked up for it.
 Result<void> check_listener(const Configuration& configuration, std::string_view option,
                             const Endpoint& at) {
@@ -155,6 +163,7 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
   for (RouteConfiguration& route : routes) {
     if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
+    route.cache = merged(configuration.cache, route.cache);
   }
   return routes;
 }
@@ -168,6 +177,7 @@ bool uses_country(const Configuration& configuration) {
 
 Result<void> check(Command command, const Configuration& configuration) {
   if (auto routes = check_routes(configuration); !routes) return routes.error();
+  if (auto rules = check_rules(configuration); !rules) return rules.error();
   if (auto listeners = check_listeners(command, configuration); !listeners) {
     return listeners.error();
   }

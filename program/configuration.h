@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "http/origin.h"
 #include "http/route_table.h"
+#include "program/cache_rules.h"
 #include "shard/shard_key.h"
 #include "shard/topology_json.h"
 #include "sidecar/settings.h"
@@ -30,6 +31,7 @@ struct RouteConfiguration {
   std::vector<http::Origin> origins;        // none: Configuration::origins
   std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
   Milliseconds near_ttl{0};                 // of the sidecar's near cache; 0: none
+  CacheRules cache;                         // what it leaves out: Configuration::cache
   std::string place;                        // where it was written, for messages
 };
 
@@ -41,6 +43,7 @@ struct Configuration {
   std::string name;
   std::vector<http::Origin> origins;       // none: not given
   std::vector<RouteConfiguration> routes;  // none: one for everything
+  CacheRules cache;                        // of all routes, where they don't say otherwise
 
   // `replicas` is a number for `up`, and a list with addresses for `sidecar`.
   std::optional<std::size_t> replica_count;

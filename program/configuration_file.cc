@@ -1,7 +1,6 @@
 #include "program/configuration_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,10 +11,11 @@
 #include <vector>
 
 #include "http/target.h"
+#include "program/cache_rules.h"
 #include "program/options.h"
-#include "program/spelling.h"
 #include "program/values.h"
 #include "program/yaml_document.h"
+#include "program/yaml_file.h"
 #include "shard/member.h"
 #include "shard/quotation.h"
 
@@ -34,13 +34,6 @@ class FileReader {
   Result<void> read(const YamlValue& root);
 
  private:
-  [[nodiscard]] Error wrong(int line, std::string_view message) const {
-    return invalid_input(fmt::format("{}:{}: {}", file_, line, message));
-  }
-  [[nodiscard]] Error unknown_key(const YamlValue::Entry& entry, std::string_view where,
-                                  const std::vector<std::string>& known) const;
-  [[nodiscard]] Result<std::string_view> text_of(const YamlValue::Entry& entry) const;
-
   Result<void> read_option(const YamlValue::Entry& entry, const Option& option);
   Result<void> read_list(const YamlValue::Entry& entry, const Option& option);
   Result<std::vector<shard::MemberAt>> read_members(const YamlValue::Entry& entry);
@@ -51,23 +44,8 @@ class FileReader {
   Result<void> set_route_key(RouteConfiguration& route, const YamlValue::Entry& entry);
 
   Configuration& configuration_;
-  const std::string file_;
+  const YamlFile file_;
 };
-
-Error FileReader::unknown_key(const YamlValue::Entry& entry, std::string_view where,
-                              const std::vector<std::string>& known) const {
-  const std::vector<std::string_view> words(known.begin(), known.end());
-  const std::string_view meant = closest(entry.key, words);
-  const std::string remedy = meant.empty() ? fmt::format("it may be {}", fmt::join(known, ", "))
-                                           : fmt::format("did you mean {}?", meant);
-  return wrong(entry.line, fmt::format("{} is no key {}; {}", quotation(entry.key), where, remedy));
-}
-
-Result<std::string_view> FileReader::text_of(const YamlValue::Entry& entry) const {
-  if (entry.value.kind == Kind::scalar) return std::string_view(entry.value.text);
-  return wrong(entry.line, fmt::format("{} is {}; write a single value", quotation(entry.key),
-                                       name(entry.value.kind)));
-}
 
 Result<void> FileReader::read(const YamlValue& root) {
   for (const YamlValue::Entry& entry : root.entries) {
@@ -75,13 +53,22 @@ Result<void> FileReader::read(const YamlValue& root) {
       if (auto routes = read_routes(entry); !routes) return routes.error();
       continue;
     }
-    std::vector<std::string> known{"routes"};
+    if (entry.key == "cache") {
+      auto rules = read_cache_rules(file_, entry);
+      if (!rules) return rules.error();
+      configuration_.cache = *std::move(rules);
+      continue;
+    }
+    std::vector<std::string> keys{"routes", "cache"};
     const Option* found = nullptr;
     for (const Option& option : all_options()) {
-      known.push_back(option.key());
-      if (known.back() == entry.key) found = &option;
+      keys.push_back(option.key());
+      if (keys.back() == entry.key) found = &option;
     }
-    if (!found) return unknown_key(entry, "of the configuration", known);
+    if (!found) {
+      const std::vector<std::string_view> known(keys.begin(), keys.end());
+      return file_.unknown_key(entry, "of the configuration", known);
+    }
     if (auto read = read_option(entry, *found); !read) return read.error();
   }
   return {};
@@ -89,17 +76,18 @@ Result<void> FileReader::read(const YamlValue& root) {
 
 Result<void> FileReader::read_option(const YamlValue::Entry& entry, const Option& option) {
   configuration_.places.insert_or_assign(std::string(option.name),
-                                         fmt::format("{}:{}: {}", file_, entry.line, entry.key));
+                                         fmt::format("{}: {}", file_.place(entry.line), entry.key));
   if (entry.value.kind == Kind::list && option.form == Option::Form::list) {
     return read_list(entry, option);
   }
   if (entry.value.kind != Kind::scalar) {
-    return wrong(entry.line,
-                 fmt::format("{} is {}; write a single value{}", entry.key, name(entry.value.kind),
-                             option.form == Option::Form::list ? " or a list" : ""));
+    return file_.wrong(
+        entry.line,
+        fmt::format("{} is {}; write a single value{}", entry.key, name(entry.value.kind),
+                    option.form == Option::Form::list ? " or a list" : ""));
   }
   if (auto set = option.set(configuration_, entry.value.text); !set) {
-    return wrong(entry.value.line, fmt::format("{}: {}", entry.key, set.error().message));
+    return file_.wrong(entry.value.line, fmt::format("{}: {}", entry.key, set.error().message));
   }
   return {};
 }
@@ -115,19 +103,19 @@ Result<void> FileReader::read_list(const YamlValue::Entry& entry, const Option& 
   std::string joined;
   for (const YamlValue& item : entry.value.items) {
     if (item.kind != Kind::scalar) {
-      return wrong(item.line, fmt::format("{}: an item is {}; write single values", entry.key,
-                                          name(item.kind)));
+      return file_.wrong(item.line, fmt::format("{}: an item is {}; write single values", entry.key,
+                                                name(item.kind)));
     }
     // Alone first: so that the message can name the item's own line.
     Configuration scratch;
     if (auto set = option.set(scratch, item.text); !set) {
-      return wrong(item.line, fmt::format("{}: {}", entry.key, set.error().message));
+      return file_.wrong(item.line, fmt::format("{}: {}", entry.key, set.error().message));
     }
     if (!joined.empty()) joined.push_back(',');
     joined += item.text;
   }
   if (auto set = option.set(configuration_, joined); !set) {
-    return wrong(entry.line, fmt::format("{}: {}", entry.key, set.error().message));
+    return file_.wrong(entry.line, fmt::format("{}: {}", entry.key, set.error().message));
   }
   return {};
 }
@@ -142,13 +130,14 @@ Result<std::vector<shard::MemberAt>> FileReader::read_members(const YamlValue::E
       continue;
     }
     if (item.kind == Kind::list) {
-      return wrong(item.line, fmt::format("{}: an item is a list; write NAME=HOST:PORT or a map "
-                                          "with name and address",
-                                          entry.key));
+      return file_.wrong(item.line,
+                         fmt::format("{}: an item is a list; write NAME=HOST:PORT or a map "
+                                     "with name and address",
+                                     entry.key));
     }
     auto parsed = parse_members(item.text);
     if (!parsed) {
-      return wrong(item.line, fmt::format("{}: {}", entry.key, parsed.error().message));
+      return file_.wrong(item.line, fmt::format("{}: {}", entry.key, parsed.error().message));
     }
     members.insert(members.end(), parsed->begin(), parsed->end());
   }
@@ -161,21 +150,19 @@ Result<shard::MemberAt> FileReader::read_member(const YamlValue& map) {
     if (auto set = set_member_key(member, entry); !set) return set.error();
   }
   if (member.member.name.empty()) {
-    return wrong(map.line, "a replica without a name; write name: cache-0 or the like");
+    return file_.wrong(map.line, "a replica without a name; write name: cache-0 or the like");
   }
   if (member.address.host.empty()) {
-    return wrong(map.line,
-                 fmt::format("{} has no address; write address: HOST:PORT", member.member.name));
+    return file_.wrong(
+        map.line, fmt::format("{} has no address; write address: HOST:PORT", member.member.name));
   }
   return member;
 }
 
 Result<void> FileReader::set_member_key(shard::MemberAt& member, const YamlValue::Entry& entry) {
-  const auto text = text_of(entry);
+  const auto text = file_.text_of(entry);
   if (!text) return text.error();
-  const auto fail = [&](const Error& error) {
-    return wrong(entry.line, fmt::format("{}: {}", entry.key, error.message));
-  };
+  const auto fail = [&](const Error& error) { return file_.wrong(entry, error); };
   if (entry.key == "name") {
     if (auto checked = shard::check_member_name(*text); !checked) return fail(checked.error());
     member.member.name = *text;
@@ -191,27 +178,29 @@ Result<void> FileReader::set_member_key(shard::MemberAt& member, const YamlValue
     if (auto checked = shard::check_member_zone(*text); !checked) return fail(checked.error());
     member.member.zone = *text;
   } else {
-    return unknown_key(entry, "of a replica", {"name", "address", "weight", "zone"});
+    return file_.unknown_key(entry, "of a replica", {"name", "address", "weight", "zone"});
   }
   return {};
 }
 
 Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
   if (entry.value.kind != Kind::list) {
-    return wrong(entry.line, fmt::format("routes is {}; write a list of routes, each `- name: …`",
-                                         name(entry.value.kind)));
+    return file_.wrong(entry.line,
+                       fmt::format("routes is {}; write a list of routes, each `- name: …`",
+                                   name(entry.value.kind)));
   }
   if (entry.value.items.size() > limits::routes) {
-    return wrong(entry.line, fmt::format("{} routes; at most {}, so put some together",
-                                         entry.value.items.size(), limits::routes));
+    return file_.wrong(entry.line, fmt::format("{} routes; at most {}, so put some together",
+                                               entry.value.items.size(), limits::routes));
   }
-  configuration_.places.insert_or_assign("routes", fmt::format("{}:{}: routes", file_, entry.line));
+  configuration_.places.insert_or_assign("routes",
+                                         fmt::format("{}: routes", file_.place(entry.line)));
   configuration_.routes.clear();
   for (const YamlValue& item : entry.value.items) {
     if (item.kind != Kind::map) {
-      return wrong(item.line, fmt::format("a route is {}; write a map with name, host, path, "
-                                          "origin, shard_key, near_ttl",
-                                          name(item.kind)));
+      return file_.wrong(item.line, fmt::format("a route is {}; write a map with name, host, path, "
+                                                "origin, shard_key, near_ttl, cache",
+                                                name(item.kind)));
     }
     auto route = read_route(item);
     if (!route) return route.error();
@@ -222,11 +211,12 @@ Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
 
 Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
   RouteConfiguration route;
-  route.place = fmt::format("{}:{}", file_, map.line);
+  route.place = file_.place(map.line);
   for (const YamlValue::Entry& entry : map.entries) {
     if (auto set = set_route_key(route, entry); !set) return set.error();
   }
-  if (route.name.empty()) return wrong(map.line, "a route without a name; write name: and one");
+  if (route.name.empty())
+    return file_.wrong(map.line, "a route without a name; write name: and one");
   return route;
 }
 
@@ -255,20 +245,24 @@ Result<std::string> route_path(std::string_view text) {
 }
 
 Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValue::Entry& entry) {
-  const auto fail = [&](const Error& error) {
-    return wrong(entry.line, fmt::format("{}: {}", entry.key, error.message));
-  };
+  const auto fail = [&](const Error& error) { return file_.wrong(entry, error); };
+  if (entry.key == "cache") {
+    auto rules = read_cache_rules(file_, entry);
+    if (!rules) return rules.error();
+    route.cache = *std::move(rules);
+    return {};
+  }
   std::string joined;
   const bool may_be_list = entry.key == "shard_key" || entry.key == "origin";
   if (may_be_list && entry.value.kind == Kind::list) {
     for (const YamlValue& item : entry.value.items) {
       if (item.kind != Kind::scalar) {
-        return wrong(item.line, fmt::format("{}: write single values", entry.key));
+        return file_.wrong(item.line, fmt::format("{}: write single values", entry.key));
       }
       joined += (joined.empty() ? "" : ",") + item.text;
     }
   } else {
-    const auto text = text_of(entry);
+    const auto text = file_.text_of(entry);
     if (!text) return text.error();
     joined = *text;
   }
@@ -302,8 +296,8 @@ Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValu
     }
     route.near_ttl = *ttl;
   } else {
-    return unknown_key(entry, "of a route",
-                       {"name", "host", "path", "origin", "shard_key", "near_ttl"});
+    return file_.unknown_key(entry, "of a route",
+                             {"name", "host", "path", "origin", "shard_key", "near_ttl", "cache"});
   }
   return {};
 }

@@ -8,9 +8,10 @@
 
 namespace ringside::program {
 
-// Overlays what the YAML text says. Keys are the flags' names with '_' for '-', and `routes`; those
-// that the command has no use for are taken too, so that a tier can share one file. Unknown keys,
-// wrong types and bad values are Errors `FILE:LINE: …; remedy`; `file` is only its name.
+// Overlays what the YAML text says. Keys are the flags' names with '_' for '-', `routes` and
+// `cache`; those that the command has no use for are taken too, so that a tier can share one file.
+// Unknown keys, wrong types and bad values are Errors `FILE:LINE: …; remedy`; `file` is only its
+// name.
 [[nodiscard]] Result<void> overlay_yaml(Configuration& configuration, std::string_view text,
                                         const std::string& file);
 

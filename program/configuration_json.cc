@@ -37,7 +37,9 @@ ordered_json members(const std::vector<shard::MemberAt>& list) {
   return out;
 }
 
-ordered_json routes(const Configuration& configuration, bool with_shard_key) {
+ordered_json routes(Command command, const Configuration& configuration) {
+  const bool with_shard_key = command != Command::cache;
+  const bool stores = command == Command::cache || command == Command::up;
   auto out = ordered_json::array();
   for (const RouteConfiguration& route : effective_routes(configuration)) {
     ordered_json one{{"name", route.name}};
@@ -48,6 +50,8 @@ ordered_json routes(const Configuration& configuration, bool with_shard_key) {
     if (with_shard_key && route.near_ttl.count() > 0) {
       one["near_ttl"] = duration_text(route.near_ttl);
     }
+    auto rules = to_json(route.cache.values, stores ? RulesOf::cache : RulesOf::sidecar);
+    if (!rules.empty()) one["cache"] = std::move(rules);
     out.push_back(std::move(one));
   }
   return out;
@@ -104,7 +108,7 @@ std::string to_json(Command command, const Configuration& configuration) {
     // What was left to its default without a value (a database, the threads) is not there.
     if (option.is_for(command) && !values.at(key).is_null()) page[key] = values.at(key);
   }
-  page["routes"] = routes(configuration, command != Command::cache);
+  page["routes"] = routes(command, configuration);
   // A path may be any bytes.
   return page.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -45,8 +45,8 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->connections_per_address = configuration.connections_per_address;
   out->proxied_from = configuration.proxied_from;
   for (const RouteConfiguration& route : routes) {
-    out->routes.push_back(
-        {route.name, route.match, route.origins, *route.shard_key, route.near_ttl});
+    out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
+                           route.cache.values.query});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;
@@ -83,7 +83,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
       return invalid_input(fmt::format("{}: route {} has no origin; give it one, or --origin",
                                        route.place, route.name));
     }
-    out->routes.push_back({route.name, route.match, route.origins});
+    out->routes.push_back({route.name, route.match, route.origins, route.cache.values});
   }
   out->route_table = *std::move(table);
   out->topology = membership.topology;

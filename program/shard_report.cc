@@ -94,7 +94,7 @@ Result<std::vector<ShardAnswer>> find_all(const sidecar::Settings& settings,
 
 Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOptions& options,
                                const IpAddress& client, std::string_view url) {
-  const auto asked = parse_request_url(url);
+  auto asked = parse_request_url(url);
   if (!asked) return asked.error();
   http::Fields fields;
   for (const auto& [name, value] : options.headers) fields.add(name, value);
@@ -106,8 +106,10 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   answer.country = country.code();
   const auto route = settings.route_table.find(asked->host, asked->target.path);
   if (!route) return answer;
-  answer.route = settings.routes[*route].name;
-  sidecar::build_shard_key(answer.key, settings.routes[*route].key,
+  const sidecar::Route& found = settings.routes[*route];
+  answer.route = found.name;
+  found.query.apply_to(asked->target);
+  sidecar::build_shard_key(answer.key, found.key,
                            {asked->host, asked->target, fields, client, country});
   answer.hash = hash64(answer.key);
   answer.bucket = shard::bucket_of(answer.hash);

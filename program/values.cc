@@ -26,6 +26,7 @@ struct Unit {
 
 // Descending, so that a value is written in the largest unit that divides it.
 constexpr std::array<Unit, 4> time_units{{{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
+constexpr std::array<Unit, 4> ttl_units{{{"d", 86'400}, {"h", 3600}, {"m", 60}, {"s", 1}}};
 constexpr std::string_view time_remedy = "write a number with ms, s, m or h, such as 250ms or 10s";
 constexpr std::array<Unit, 4> size_units{
     {{"GiB", 1024 * limits::kMiB}, {"MiB", limits::kMiB}, {"KiB", limits::kKiB}, {"", 1}}};
@@ -166,6 +167,18 @@ Result<Milliseconds> parse_duration(std::string_view text) {
 
 std::string duration_text(Milliseconds duration) {
   return in_largest_unit(static_cast<std::uint64_t>(duration.count()), time_units);
+}
+
+Result<Seconds> parse_ttl(std::string_view text) {
+  constexpr auto most = static_cast<std::uint64_t>(limits::delta_seconds_most.count());
+  const auto value = parse_with_unit(text, ttl_units, most,
+                                     "write whole seconds with s, m, h or d, such as 10s or 30d");
+  if (!value) return value.error();
+  return Seconds(static_cast<Seconds::rep>(*value));
+}
+
+std::string ttl_text(Seconds ttl) {
+  return in_largest_unit(static_cast<std::uint64_t>(ttl.count()), ttl_units);
 }
 
 Result<std::size_t> parse_size(std::string_view text) {

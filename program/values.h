@@ -22,6 +22,10 @@ namespace ringside::program {
 // The same, and `0ms` for none.
 [[nodiscard]] Result<Milliseconds> parse_delay(std::string_view text);
 [[nodiscard]] std::string duration_text(Milliseconds duration);
+// A time for which something is kept: `0s`, `10s`, `1m`, `2h`, `30d`; whole seconds, at most
+// limits::delta_seconds_most.
+[[nodiscard]] Result<Seconds> parse_ttl(std::string_view text);
+[[nodiscard]] std::string ttl_text(Seconds ttl);
 
 // `512KiB`, `256MiB`, `1GiB`, or bytes without a unit.
 [[nodiscard]] Result<std::size_t> parse_size(std::string_view text);

@@ -35,6 +35,9 @@ TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   for (const Option& option : all_options()) {
     EXPECT_TRUE(configuration.given(option.name)) << option.key();
   }
+  for (const std::string_view key : cache_rule_keys()) {
+    EXPECT_TRUE(configuration.cache.given(key)) << key;
+  }
   EXPECT_EQ(configuration.routes.size(), 3U);
   EXPECT_EQ(configuration.replicas.size(), 3U);
   EXPECT_EQ(configuration.replicas[1].member.weight, 2U);
@@ -67,7 +70,7 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
   const std::vector<Case> cases{
       {"lisen: h:1", "f:1: ", "did you mean listen?"},
       {"scheme: ring\ndrain-deadline: 1s", "f:2: ", "did you mean drain_deadline?"},
-      {"quite_another: 1", "f:1: ", "it may be routes, listen"},
+      {"quite_another: 1", "f:1: ", "it may be routes, cache, listen"},
       {"listen: nowhere", "f:1: listen: ", "nowhere"},
       {"listen: [a]", "f:1: ", "listen is a list; write a single value"},
       {"trust: {a: b}", "f:1: ", "trust is a map; write a single value or a list"},

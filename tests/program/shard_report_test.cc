@@ -51,6 +51,14 @@ TEST(ShardReport, UsesTheRoutesKey) {
   EXPECT_TRUE(none->owners.empty());
 }
 
+TEST(ShardReport, TheRoutesQueryRulesGoBeforeItsKey) {
+  const auto settings = settings_of(
+      "shard_key: path,query\ncache: {query: {sort: true, drop: [utm_*]}}\n"
+      "routes:\n - name: a\n   path: /a\n   cache: {query: {}}\n - name: b\n");
+  EXPECT_EQ(find_shard(*settings, {}, {}, "/b?z&utm_id=1&c")->key, "/b\nc&z\n");
+  EXPECT_EQ(find_shard(*settings, {}, {}, "/a?z&utm_id=1&c")->key, "/a\nz&utm_id=1&c\n");
+}
+
 TEST(ShardReport, RefusesWhatIsNoUrl) {
   const auto settings = settings_of("replicas: 2");
   for (const char* const url : {"", "a", "http://", "http://h h/", "/a b", "ftp://h/"}) {

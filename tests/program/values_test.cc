@@ -32,6 +32,39 @@ TEST(Values, Durations) {
   EXPECT_EQ(duration_text(Milliseconds(1)), "1ms");
 }
 
+TEST(Values, TimesToKeepSomething) {
+  struct Case {
+    std::string text;
+    std::int64_t expected_s;  // -1: refused
+  };
+  const std::vector<Case> cases{{"0s", 0},
+                                {"0d", 0},
+                                {"10s", 10},
+                                {"5m", 300},
+                                {"2h", 7200},
+                                {"30d", 2'592'000},
+                                {"2147483648s", 2'147'483'648},
+                                {"2147483649s", -1},
+                                {"24855d", 24855LL * 86'400},
+                                {"24856d", -1},
+                                {"0", -1},
+                                {"10ms", -1},
+                                {"1w", -1},
+                                {"", -1},
+                                {"-1s", -1},
+                                {"1.5h", -1}};
+  for (const Case& one : cases) {
+    const auto parsed = parse_ttl(one.text);
+    EXPECT_EQ(parsed ? parsed->count() : -1, one.expected_s) << one.text;
+    if (parsed) continue;
+    EXPECT_THAT(parsed.error().message, HasSubstr("such as 10s or 30d")) << one.text;
+  }
+  EXPECT_EQ(ttl_text(Seconds(172'800)), "2d");
+  EXPECT_EQ(ttl_text(Seconds(90)), "90s");
+  EXPECT_EQ(ttl_text(Seconds(0)), "0s");
+  EXPECT_EQ(ttl_text(limits::delta_seconds_most), "2147483648s");
+}
+
 TEST(Values, Sizes) {
   struct Case {
     std::string text;
