@@ -1,10 +1,11 @@
 """The public tests for HTTP caches (npm http-cache-tests, pinned) say what expected.json says.
 
-They are run against a replica, and against a sidecar in front of three. tests/conformance has the
+They are run against a replica, and against a sidecar in front of three, both with the two rules
+that the suite takes for granted (RULES), and against a replica without them. tests/conformance has the
 pinned package and the list of all tests that do not pass, each with the reason: one that fails and
 is not in the list fails this test, and so does one that is in the list and passes.
 docs/conformance.md is about the results. All that was found lies in
-BUILD/conformance/{replica,sidecar}.json; what is said in one test alone is shown with
+BUILD/conformance/{replica,sidecar,defaults}.json; what is said in one test alone is shown with
 RINGSIDE_CONFORMANCE_TEST=freshness-none.
 """
 
@@ -26,7 +27,8 @@ from support.program import BUILD, ROOT, die_with_parent
 HERE = ROOT / "tests" / "conformance"
 EXPECTED = HERE / "expected.json"
 ONLY = os.environ.get("RINGSIDE_CONFORMANCE_TEST")
-FRONTS = ("replica", "sidecar")
+FRONTS = ("replica", "sidecar", "defaults")
+RULES = "cache: {invalid_age: stale, set_cookie: store}\n"
 KINDS = ("required", "optional", "check")
 PASSED = ("pass", "yes")
 REMEDY = (
@@ -170,15 +172,19 @@ class Conformance(Tier):
     @unittest.skipIf(is_sanitized(), "the suite counts on a cache that answers within a second")
     def test_the_suite_says_what_the_list_says(self):
         suite = installed()
-        direct = self.caches(1, self.suite_origin(suite))[0]
+        rules = ("--config", self.file("rules.yaml", RULES))
         # Three, so that what one URL's answer says of another's has to reach another shard.
-        behind = self.caches(3, self.suite_origin(suite))
-        addresses = {"replica": direct.address, "sidecar": self.sidecar(behind).address}
+        behind = self.caches(3, self.suite_origin(suite), *rules)
+        fronts = {
+            "replica": self.cache("cache-0", self.suite_origin(suite), *rules),
+            "sidecar": self.sidecar(behind),
+            "defaults": self.cache("cache-0", self.suite_origin(suite)),
+        }
 
         # At the same time: they wait, most of the time.
         with concurrent.futures.ThreadPoolExecutor() as pool:
             runs = {
-                front: pool.submit(self.run_suite, suite, front, addresses[front])
+                front: pool.submit(self.run_suite, suite, front, fronts[front].address)
                 for front in FRONTS
             }
         if ONLY:
