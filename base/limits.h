@@ -27,8 +27,9 @@ constexpr size_t client_read_size_bytes =
     16 * kKiB;  // of a head at once; what came is kept, no more
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;
 constexpr size_t body_piece_size_bytes = 64 * kKiB;  // read and relayed at once
-constexpr size_t flight_window_bytes = 256 * kKiB;   // what an unstored flight may run ahead
+constexpr size_t flight_window_bytes = kMiB;         // what an unstored flight may run ahead
 constexpr size_t flight_lag_bytes = 4 * kMiB;  // how far back it keeps bytes for slower readers
+constexpr Milliseconds flight_patience{250};   // it waits for such readers so long in all
 
 constexpr size_t flight_pieces_at_once = 16;           // that a reader writes in one go
 constexpr size_t merged_piece_size_bytes = 16 * kKiB;  // pieces smaller on average become one

@@ -17,7 +17,7 @@ Flight::Reader::Reader(std::shared_ptr<Flight> flight, http::Core& core)
 Flight::Reader::~Reader() {
   const std::lock_guard lock(flight_->mutex_);
   std::erase(flight_->readers_, this);
-  if (!flight_->keeping_) flight_->drop_what_is_over();
+  if (!flight_->keeping_) flight_->drop_what_was_read();
 }
 
 http::Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
@@ -39,7 +39,7 @@ http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds 
       if (position_ < flight_->first_kept_) {
         left_behind_ = true;
         std::erase(flight_->readers_, this);  // the fetch goes on for the others alone
-        flight_->drop_what_is_over();
+        flight_->drop_what_was_read();
         co_return Error{ErrorKind::timeout, ErrorSource::client, Retry::no,
                         "the client takes less than the others of a response too large to store"};
       }
@@ -49,7 +49,7 @@ http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds 
                                         pieces.begin() + static_cast<std::ptrdiff_t>(end));
         for (const PiecePointer& piece : taken) offset_bytes_ += piece->bytes().size();
         position_ = end;
-        if (!flight_->keeping_) flight_->drop_what_is_over();
+        if (!flight_->keeping_) flight_->drop_what_was_read();
         co_return taken;
       }
       if (flight_->state_ == State::done) co_return std::vector<PiecePointer>{};
@@ -111,7 +111,6 @@ void Flight::publish(Answer answer) {
 void Flight::append(PiecePointer piece) {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::streaming);
-  held_bytes_ += piece->bytes().size();
   appended_bytes_ += piece->bytes().size();
   pieces_.push_back(std::move(piece));
   ring_readers();
@@ -151,41 +150,73 @@ void Flight::fail(Error error) {
 void Flight::stop_keeping() {
   const std::lock_guard lock(mutex_);
   keeping_ = false;
-  drop_what_is_over();
+  drop_what_was_read();
 }
 
-// How far the leader is before the reader that is furthest.
-std::uint64_t Flight::ahead_bytes() const {
+// Of the reader that is furthest.
+std::uint64_t Flight::furthest_bytes() const {
   std::uint64_t furthest = 0;
   for (const Reader* reader : readers_) furthest = std::max(furthest, reader->offset_bytes_);
-  return appended_bytes_ - furthest;
+  return furthest;
 }
 
-// What every reader has had; and what is too far behind the furthest, whoever has not had it: a
-// slow reader must not hold up the others.
-void Flight::drop_what_is_over() {
-  std::size_t read_by_all = pieces_.size();
-  for (const Reader* reader : readers_) read_by_all = std::min(read_by_all, reader->position_);
-  const std::uint64_t most_bytes = ahead_bytes() + limits::flight_lag_bytes;
-  for (; first_kept_ < pieces_.size(); ++first_kept_) {
-    if (first_kept_ >= read_by_all && held_bytes_ <= most_bytes) break;
-    held_bytes_ -= pieces_[first_kept_]->bytes().size();
-    pieces_[first_kept_].reset();
+bool Flight::is_slow(const Reader& reader) const {
+  return reader.offset_bytes_ + limits::flight_lag_bytes < furthest_bytes();
+}
+
+// What every reader has had; but of those that are slow and were waited for long enough, nobody
+// asks.
+void Flight::drop_what_was_read() {
+  std::size_t wanted = pieces_.size();
+  for (const Reader* reader : readers_) {
+    const bool is_given_up = reader->patience_ <= SteadyPoint::duration{0} && is_slow(*reader);
+    if (!is_given_up) wanted = std::min(wanted, reader->position_);
   }
+  for (; first_kept_ < wanted; ++first_kept_) pieces_[first_kept_].reset();
   if (leader_bell_) leader_bell_->wake();
 }
 
+// How long to wait for slow readers now; 0: there is nobody to wait for.
+SteadyPoint::duration Flight::patience() const {
+  SteadyPoint::duration least{0};
+  for (const Reader* reader : readers_) {
+    if (!is_slow(*reader) || reader->patience_ <= SteadyPoint::duration{0}) continue;
+    if (least == SteadyPoint::duration{0} || reader->patience_ < least) least = reader->patience_;
+  }
+  return least;
+}
+
+void Flight::charge_slow(SteadyPoint::duration waited) {
+  for (Reader* reader : readers_) {
+    if (is_slow(*reader)) reader->patience_ -= waited;
+  }
+}
+
 http::Task<bool> Flight::wait_for_room(http::Waiter& leader, Milliseconds timeout) {
+  http::Core& core = leader.core();
+  const SteadyPoint deadline = core.steady_now() + timeout;
   while (true) {
+    SteadyPoint::duration for_slow{0};
     {
       const std::lock_guard lock(mutex_);
       leader_bell_ = nullptr;
       if (readers_.empty()) co_return false;
-      drop_what_is_over();
-      if (ahead_bytes() <= limits::flight_window_bytes) co_return true;
+      drop_what_was_read();
+      if (appended_bytes_ - furthest_bytes() <= limits::flight_window_bytes) {
+        for_slow = patience();
+        if (for_slow == SteadyPoint::duration{0}) co_return true;
+      }
       leader_bell_ = leader.bell();
     }
-    if (!co_await leader.wait(leader.core().steady_now() + timeout)) co_return false;
+    const SteadyPoint began = core.steady_now();
+    const bool is_for_slow = for_slow > SteadyPoint::duration{0};
+    const bool woken = co_await leader.wait(is_for_slow ? began + for_slow : deadline);
+    if (is_for_slow) {
+      const std::lock_guard lock(mutex_);
+      charge_slow(core.steady_now() - began);
+    } else if (!woken) {
+      co_return false;
+    }
   }
 }
 

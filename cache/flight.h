@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/stored_response.h"
 #include "http/waiter.h"
@@ -63,7 +64,8 @@ class Flight {
     http::Waiter waiter_;
     std::size_t position_ = 0;        // of the next piece; under the flight's mutex
     std::uint64_t offset_bytes_ = 0;  // of the next byte; written under it, on the core's thread
-    bool waiting_ = false;            // under the flight's mutex
+    SteadyPoint::duration patience_ = limits::flight_patience;  // that is left for it; likewise
+    bool waiting_ = false;                                      // likewise
     bool joined_ = false;
     bool left_behind_ = false;
   };
@@ -103,17 +105,22 @@ class Flight {
   // From now on the body will not be stored: of its pieces a window is kept, and no reader may join
   // any more.
   void stop_keeping();
-  // Waits until the reader that is furthest has taken all but limits::flight_window_bytes; those
-  // behind it are left behind (see Reader). False: no reader is left, or none takes anything before
-  // the deadline. Only after stop_keeping().
+  // Waits until the reader that is furthest has taken all but limits::flight_window_bytes, and
+  // nobody is too far behind it (limits::flight_lag_bytes). For each slow reader it waits no longer
+  // than limits::flight_patience in all calls together; then that one is left behind (see Reader).
+  // False: no reader is left, or the furthest takes nothing before the deadline. Only after
+  // stop_keeping().
   http::Task<bool> wait_for_room(http::Waiter& leader, Milliseconds timeout);
   // Everything that was appended; only before stop_keeping().
   [[nodiscard]] std::vector<PiecePointer> pieces() const;
 
  private:
   void ring_readers();
-  void drop_what_is_over();
-  [[nodiscard]] std::uint64_t ahead_bytes() const;
+  [[nodiscard]] std::uint64_t furthest_bytes() const;
+  [[nodiscard]] bool is_slow(const Reader& reader) const;
+  [[nodiscard]] SteadyPoint::duration patience() const;
+  void charge_slow(SteadyPoint::duration waited);
+  void drop_what_was_read();
 
   const CacheKey key_;
   const std::string name_;
@@ -130,7 +137,6 @@ class Flight {
   std::vector<PiecePointer> pieces_;  // null where let go
   std::size_t first_kept_ = 0;
   std::uint64_t appended_bytes_ = 0;
-  std::uint64_t held_bytes_ = 0;
   std::vector<Reader*> readers_;
   std::shared_ptr<http::Waiter::Bell> leader_bell_;  // while the leader waits for room
 };

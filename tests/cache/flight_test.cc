@@ -266,7 +266,11 @@ TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
     }
     flight->finish();
   });
-  leading.get();
+  // It is waited for, but not for longer than the patience.
+  ASSERT_TRUE(eventually([&] {
+    clock_.advance(limits::flight_patience);
+    return leading.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }));
   fast_end.get();
   EXPECT_TRUE(had_room);
   EXPECT_EQ(fast.body.size(), pieces * piece_bytes);
@@ -276,6 +280,43 @@ TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
     EXPECT_TRUE(slow->left_behind());
     EXPECT_EQ(slow->offset_bytes(), 0U);
     slow.reset();
+  });
+}
+
+// The leader stops for who is far behind, and goes on when they have caught up: nobody is lost.
+TEST_F(FlightTest, AReaderThatCatchesUpInTimeIsNotLeftBehind) {
+  const std::string bytes(limits::flight_lag_bytes + 1, 'x');
+  const auto flight = some_flight();
+  flight->publish({some_head(), std::nullopt, std::nullopt});
+  Seen fast;
+  auto fast_end = follow(0, flight, fast);
+  std::unique_ptr<Flight::Reader> slow;
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
+    co_return;
+  });
+  ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
+  flight->stop_keeping();
+  std::atomic<bool> had_room{false};
+  flight->append(piece_of(bytes));
+  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
+    http::Waiter room(cores_[0]);
+    had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
+    flight->finish();
+  });
+  ASSERT_TRUE(eventually([&] { return pieces_read_ == 1; }));
+  EXPECT_FALSE(had_room);
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    const auto late = co_await slow->next(Milliseconds{30'000});
+    EXPECT_TRUE(late);
+    EXPECT_FALSE(slow->left_behind());
+  });
+  leading.get();
+  EXPECT_TRUE(had_room);
+  fast_end.get();
+  support::run_on(cores_[1], [&]() -> http::Task<void> {
+    slow.reset();
+    co_return;
   });
 }
 
