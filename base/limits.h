@@ -65,6 +65,7 @@ constexpr Milliseconds client_io_timeout{30'000};      // one piece of a body, e
 constexpr size_t client_rate_least_bytes_s = 256;      // of a head or a body, either way; slower:
 constexpr Milliseconds client_rate_grace{10'000};      //   408 or closed, after so long
 constexpr Milliseconds continue_timeout{1'000};        // for upstream's `100 Continue`
+constexpr Milliseconds interim_timeout{1'000};         // a 1xx to a client for whom others wait, too
 constexpr Milliseconds tunnel_idle_timeout{600'000};   // without a byte either way: closed
 constexpr Milliseconds connect_timeout{1'000};         // one address
 constexpr Milliseconds first_byte_timeout{30'000};     // request sent to head of the answer

@@ -25,6 +25,7 @@ void CacheKey::assign(std::string_view host, const http::Target& target,
   uri_size_bytes = text.size();
   hash = hash64(text);
   text.append(extra_key);
+  own_hash = hash ^ (hash64(extra_key) * 0x9e3779b97f4a7c15ULL);  // the two are apart
 }
 
 std::string uri_prefix(std::string_view host, std::string_view path_and_query) {
@@ -38,7 +39,7 @@ CacheKey key_of_uri(std::string_view host, std::string_view path_and_query) {
   CacheKey key;
   key.text = uri_prefix(host, path_and_query);
   key.uri_size_bytes = key.text.size();
-  key.hash = hash64(key.text);
+  key.hash = key.own_hash = hash64(key.text);
   return key;
 }
 
@@ -53,7 +54,8 @@ CacheKey slice_key(const CacheKey& object, std::uint64_t index, std::string_view
   CacheKey key;
   key.text = fmt::format("{}\nslice {} of {}", object.text, index, strong_tag);
   key.uri_size_bytes = object.uri_size_bytes;
-  key.hash = hash64(key.text);  // its own: a large object's slices shall not lie in one place
+  key.hash = key.own_hash =
+      hash64(key.text);  // its own: a large object's slices shall not lie in one place
   return key;
 }
 

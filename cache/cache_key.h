@@ -13,7 +13,8 @@ namespace ringside::cache {
 struct CacheKey {
   std::string text;
   std::size_t uri_size_bytes = 0;  // of the text's beginning that all keys of its URI share
-  std::uint64_t hash = 0;          // of that beginning: a URI's keys lie together
+  std::uint64_t hash = 0;          // of that beginning: a URI's keys lie in one place
+  std::uint64_t own_hash = 0;      // of all of it
 
   void assign(std::string_view host, const http::Target& target, std::string_view extra_key);
   [[nodiscard]] std::string_view uri() const noexcept {

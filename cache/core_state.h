@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cache/flight_table.h"
-#include "cache/parts.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
@@ -38,22 +37,13 @@ inline std::size_t purge_shared(Shared& shared, std::string_view prefix) {
   return removed;
 }
 
-// Stores what a flight has brought, unless something has made it worthless meanwhile. Either order
-// ends without it:
-//   1. invalidate_shared marks the flight      1'. keep_fetched puts
-//   2. keep_fetched puts, sees the mark,       2'. invalidate_shared marks the flight, which
-//      erases                                      has not left the table yet, and erases
-//
-// A part joins what is stored by then: others may have been fetched at the same time.
+// Stores what a flight has brought, unless something has made it worthless meanwhile: an
+// invalidation marks the flight first and takes the stripe's lock after it to erase, so that put,
+// under that lock, either sees the mark or comes before the erasing.
 inline void keep_fetched(Shared& shared, const Flight& flight, StoredPointer response,
                          std::size_t variants_most) {
-  if (response->extent) {
-    const auto present = shared.store.find_equal(flight.key(), *response->head);
-    response = kept_of(present, std::move(response), shared.store.object_limit_bytes());
-    if (response == present) return;
-  }
-  shared.store.put(flight.key(), std::move(response), flight.purges_seen(), variants_most);
-  if (flight.outdated()) shared.store.erase(flight.key());
+  shared.store.put(flight.key(), std::move(response), flight.purges_seen(), variants_most,
+                   &flight.outdated_mark());
 }
 
 // What is stored for the key's URI, whatever the shard key, and what is being fetched for it, is

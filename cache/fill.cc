@@ -71,7 +71,9 @@ class Filling {
       if (keeping_ && !reservation_.add(piece_cost_bytes((*piece)->size()))) let_go();
       flight_.append(std::make_shared<const Piece>(**piece));
       if (came_bytes_ > terms_.expected_bytes.value_or(came_bytes_)) break;
-      if (!keeping_ && !co_await flight_.wait_for_room(room_, limits::client_io_timeout)) {
+      bool has_room = true;
+      if (!keeping_) has_room = co_await flight_.wait_for_room(room_, limits::client_io_timeout);
+      if (!has_room) {
         fail({ErrorKind::disconnected, ErrorSource::client, Retry::no, "nobody reads any more"});
         co_return false;
       }

@@ -35,6 +35,7 @@ class Flight {
     std::shared_ptr<const StoredHead> head;
     std::optional<std::uint64_t> length_bytes;  // of the body that follows, where known
     std::optional<Extent> extent;               // which part of the whole it is; nullopt: all
+    bool is_kept = true;                        // false: it is too large to be stored
   };
 
   // One request's place in the flight. On its core's thread; leaves the flight when destroyed.
@@ -80,6 +81,7 @@ class Flight {
   // What is fetched may not be stored any more: an unsafe method has succeeded meanwhile.
   void outdate() noexcept { outdated_.store(true); }
   [[nodiscard]] bool outdated() const noexcept { return outdated_.load(); }
+  [[nodiscard]] const std::atomic<bool>& outdated_mark() const noexcept { return outdated_; }
 
   // What readers may know once they have waited for the head.
   [[nodiscard]] State state() const;
@@ -87,7 +89,8 @@ class Flight {
   [[nodiscard]] StoredPointer complete_response() const;  // after complete()
   // Why it was completed without a new answer: what of it a reader may give is for each to judge.
   enum class Completion {
-    confirmed,    // what was stored is good (again)
+    confirmed,    // what was stored is good again: the origin says so
+    found,        // what is stored was fresh for the one who led
     unreachable,  // it is stale, and no origin answered
     failed,       // it is stale, and the origin answered with an error
   };

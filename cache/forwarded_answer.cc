@@ -10,7 +10,9 @@
 #include "cache/serving.h"
 #include "cache/shared_fetch.h"
 #include "cache/stored_answer.h"
+#include "cache/update.h"
 #include "http/head_text.h"
+#include "http/kept_request.h"
 #include "http/relay.h"
 #include "http/tunnel.h"
 #include "http/turn.h"
@@ -41,18 +43,18 @@ void heed_head(RequestState& state, const http::ResponseHead& response,
                           complete_length_bytes(*stored)};
   switch (head_finding(known, response.status, response.fields)) {
     case HeadFinding::updates: {
-      auto head = StoredHead::updated(*stored->head, response.fields, state.request.fields, times,
-                                      state.rules());
-      const auto directives = effective_directives(head->fields(), state.rules());
+      auto update =
+          update_of(*stored->head, response.fields, state.request.fields, times, state.inquiry);
+      if (update.storability == Storability::authorization) break;
       // For which requests it is the answer is known of those that it varied on.
-      const bool same_vary = head->vary() == stored->head->vary();
-      if (directives.no_store || directives.is_private || !same_vary) {
+      const bool same_vary = update.head->vary() == stored->head->vary();
+      if (update.storability != Storability::storable || !same_vary) {
         store.erase(state.inquiry.key);
         break;
       }
       store.replace(state.inquiry.key, stored,
                     std::make_shared<StoredResponse>(
-                        StoredResponse{std::move(head), stored->body, stored->extent}));
+                        StoredResponse{std::move(update.head), stored->body, stored->extent}));
       break;
     }
     case HeadFinding::invalidates:
@@ -77,15 +79,15 @@ StoredPointer stale_instead(const RequestState& state, bool answered, int status
 }
 
 // RFC 9110 §9.3.3: an answer to POST that says by Content-Location that it is what a GET would get.
-bool may_be_what_get_gets(const Inquiry& inquiry, const http::ResponseHead& response) {
-  return inquiry.method == "POST" && response.status == 200 && inquiry.may_keep_answer &&
-         response.fields.has("content-location");
+bool may_be_what_get_gets(const http::ResponseHead& response) {
+  return response.status == 200 && response.fields.has("content-location");
 }
 
-http::Task<void> answer_and_store(RequestState& state, std::unique_ptr<http::Exchange> exchange,
+http::Task<void> answer_and_store(RequestState& state, const http::RequestHead& request,
+                                  std::unique_ptr<http::Exchange> exchange,
                                   const ExchangeTimes& times) {
   const Store::Found nothing;
-  SharedFetch fetch(state.core, *state.settings, state.request, state.inquiry, nothing, nullptr);
+  SharedFetch fetch(state.core, *state.settings, request, state.inquiry, nothing, nullptr);
   const auto way = fetch.adopt(std::move(exchange), times);
   if (way == SharedFetch::Way::stream) {
     state.status.stored = true;
@@ -104,6 +106,11 @@ http::Task<void> pass_on(RequestState& state) {
   const Asking as_it_is;
   write_origin_head(state.head, state.request, inquiry, *state.settings, core.shared.via, as_it_is);
   outgoing.head = state.head;
+  // What the request says is gone once its body is read.
+  std::unique_ptr<http::KeptRequest> kept;
+  if (inquiry.method == "POST" && inquiry.may_keep_answer) {
+    kept = std::make_unique<http::KeptRequest>(state.request);
+  }
   auto asked = std::make_unique<http::Exchange>(core.core, core.origins);
   http::Exchange& exchange = *asked;
   ExchangeTimes times{core.core.now(), {}};
@@ -131,8 +138,8 @@ http::Task<void> pass_on(RequestState& state) {
   invalidate_after(core.shared, *state.settings, inquiry, response);
   // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
   if (inquiry.method == "HEAD" && inquiry.may_keep_answer) heed_head(state, response, times);
-  if (may_be_what_get_gets(inquiry, response)) {
-    co_await answer_and_store(state, std::move(asked), times);
+  if (kept && may_be_what_get_gets(response)) {
+    co_await answer_and_store(state, kept->head(), std::move(asked), times);
     co_return;
   }
   co_await answer_from_exchange(state, exchange);

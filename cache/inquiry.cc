@@ -19,6 +19,17 @@ Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexc
   return is_number ? Milliseconds{value} : otherwise;
 }
 
+// What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
+// §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
+void remove_hop_by_hop(http::Fields& fields) {
+  const auto connection = fields.combined("connection");
+  if (!connection) return;
+  http::for_each_member(*connection, [&](std::string_view name) {
+    const bool is_fixed = http::is_hop_by_hop(name, {});
+    if (!is_fixed && http::is_hop_by_hop(name, *connection)) fields.remove(name);
+  });
+}
+
 // What the rules make of the fields and the query that the client sent.
 void apply(const Rules& rules, http::RequestHead& request, http::Target& target) {
   if (!rules.content_codings.empty()) {
@@ -36,7 +47,6 @@ void apply(const Rules& rules, http::RequestHead& request, http::Target& target)
 
 // What the store may do with it (RFC 9111 §3, §4).
 void look_at_store(const http::RequestHead& request, bool bypass, bool no_store, Inquiry& inquiry) {
-  inquiry.directives = http::parse_request_directives(request.fields);
   inquiry.ranges.reset();
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool whole = request.framing.kind == http::Framing::Kind::none && !inquiry.hop.upgrades;
@@ -46,9 +56,12 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
   bool fills = request.method == "GET" && known && inquiry.may_keep_answer;
   if (known && request.method == "GET" && request.fields.has("range")) {
     inquiry.ranges = http::parse_range(*request.fields.combined("range"));
-    // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say.
+    // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say;
+    // but the first slice tells as well.
     const bool one = inquiry.ranges && inquiry.ranges->specs.size() == 1;
-    fills = fills && (!inquiry.ranges || (one && !request.fields.has("if-range")));
+    const bool in_slices = inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0;
+    fills = fills &&
+            (!inquiry.ranges || (one && (in_slices || !request.fields.has("if-range"))));
   }
   inquiry.may_fill_store = fills;
 }
@@ -82,6 +95,8 @@ Result<void> inquire(http::RequestHead& request, const Settings& settings, std::
   bool bypass = false;
   bool no_store = false;
   inquiry.authorized = request.fields.has("authorization");
+  inquiry.directives = http::parse_request_directives(request.fields);
+  remove_hop_by_hop(request.fields);
   if (inquiry.route != nullptr) {
     const Rules& rules = inquiry.rules();
     bypass = matches_any(rules.bypass, request.fields, inquiry.target.query);

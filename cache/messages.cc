@@ -57,7 +57,9 @@ void append_fields(std::string& out, const http::Fields& fields, const Rules& ru
       http::append_field(out, field.name, field.value);
     }
   }
-  for (const auto& [name, value] : rules.response_fields.set) http::append_field(out, name, value);
+  for (const auto& [name, value] : rules.response_fields.set) {
+    if (wanted(name)) http::append_field(out, name, value);
+  }
 }
 
 bool describes_content(std::string_view name) noexcept {

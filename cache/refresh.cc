@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "cache/shared_fetch.h"
+#include "cache/sliced_object.h"
 #include "http/kept_request.h"
 #include "http/spawn.h"
 
@@ -17,7 +18,8 @@ struct Refresh {
     inquiry.directives = {};
     inquiry.time_allowed = settings->request_deadline;
     const std::uint64_t slice_bytes = inquiry.rules().slice_size_bytes;
-    if (slice_bytes > 0) inquiry.ranges = http::RangeSet{{{0, slice_bytes - 1}}};
+    const bool in_slices = slice_bytes > 0 && !is_untagged(found.response);
+    if (in_slices) inquiry.ranges = http::RangeSet{{{0, slice_bytes - 1}}};
   }
   const std::shared_ptr<const Settings> settings;  // the inquiry's route lies in it
   const http::KeptRequest request;

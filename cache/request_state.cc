@@ -22,6 +22,7 @@ void RequestState::begin(bool head_was_read) {
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   body_bytes = 0;
+  is_what_is_stored = true;
   found = {};
   own_lines.clear();
   if (core.access_log == nullptr) return;

@@ -36,6 +36,8 @@ struct RequestState {
   std::string head;              // scratch for heads that are written
   std::string own_lines;         // of the origin's answer, for this request alone and not stored
   bool keep_alive = true;
+  // The answer is what the store has for everybody. False: it may have something of this request's.
+  bool is_what_is_stored = true;
 
   // A new request; its head lies in `request` where it was read.
   void begin(bool head_was_read);

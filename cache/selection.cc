@@ -7,7 +7,8 @@ namespace ringside::cache {
 
 Selection select(const Inquiry& inquiry, const http::Fields& request, const StoredHead& stored,
                  std::optional<std::uint64_t> complete_length_bytes, TimePoint now) {
-  if (stored.status() != 200) return {};
+  const bool reads = inquiry.method == "GET" || inquiry.method == "HEAD";
+  if (!reads || stored.status() != 200) return {};
   if (is_not_modified(request, stored.fields(), now)) return {Selection::Kind::not_modified, {}};
   if (!inquiry.ranges || !complete_length_bytes || !range_applies(request, stored.fields(), now)) {
     return {};

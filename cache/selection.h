@@ -22,7 +22,9 @@ struct Selection {
   std::vector<http::ByteSpan> spans;
 };
 
-// `complete_length_bytes`: nullopt where it is not known yet; ranges are then ignored.
+// Of other methods than GET and HEAD the whole: the fields of their requests are not looked at,
+// which may be gone. `complete_length_bytes`: nullopt where it is not known yet; ranges are then
+// ignored.
 [[nodiscard]] Selection select(const Inquiry& inquiry, const http::Fields& request,
                                const StoredHead& stored,
                                std::optional<std::uint64_t> complete_length_bytes, TimePoint now);

@@ -9,6 +9,7 @@
 #include "cache/serving.h"
 #include "cache/shared_fetch.h"
 #include "cache/sliced_answer.h"
+#include "cache/sliced_object.h"
 #include "cache/stored_answer.h"
 #include "http/hop.h"
 #include "http/turn.h"
@@ -65,13 +66,14 @@ http::Task<void> Session::run() {
       co_await purge();
     } else if (auto stored = find_usable()) {  // c, d
       co_await answer_stored(state_, std::move(stored));
-    } else if (inquiry.may_use_store && inquiry.directives.only_if_cached) {
+    } else if (inquiry.may_use_store && inquiry.directives.only_if_cached &&
+               !are_slices_stored(state_)) {
       const Error nothing = nothing_usable();
       co_await state_.refuse(nothing);
-    } else if (inquiry.may_fill_store && inquiry.rules().slice_size_bytes > 0) {
-      co_await answer_sliced(state_);
     } else if (inquiry.may_fill_store) {
-      co_await answer_shared();  // e to g
+      bool is_answered = false;
+      if (inquiry.rules().slice_size_bytes > 0) is_answered = co_await answer_sliced(state_);
+      if (!is_answered) co_await answer_shared();  // e to g
     } else {
       co_await pass_on(state_);
     }
@@ -124,9 +126,11 @@ http::Task<void> Session::answer_shared() {
   state_.status.collapsed = !fetch.led();
   state_.status.forward_status = fetch.origin_status();
   state_.own_lines = fetch.own_lines();
+  state_.is_what_is_stored =
+      state_.own_lines.empty() && fetch.storability() == Storability::storable;
   switch (way) {
     case SharedFetch::Way::stream:
-      state_.status.stored = true;
+      state_.status.stored = fetch.flight().answer().is_kept;
       state_.outcome = fetch.led() ? metrics::Outcome::miss : metrics::Outcome::collapsed;
       co_await answer_from_flight(state_, fetch);
       break;

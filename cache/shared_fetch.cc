@@ -7,6 +7,7 @@
 #include "cache/origin.h"
 #include "cache/selection.h"
 #include "cache/serving.h"
+#include "cache/update.h"
 #include "cache/vary.h"
 #include "http/head_text.h"
 #include "http/invalidation.h"
@@ -15,12 +16,12 @@
 namespace ringside::cache {
 namespace {
 
-// Whether the next requests for the key should not wait for each other: the answer could not be
-// stored for what it is, not for who asked or since the origin is in trouble.
-bool is_worth_remembering(std::string_view method, Storability storability, int status) noexcept {
-  if (method != "GET") return false;
-  return storability != Storability::authorization && storability != Storability::method &&
-         status < 500 && status != 416;
+// Whether an answer that is not stored says something of the resource, so that what was stored is
+// outdated and the next requests for the key should not wait for each other. A 4xx is most often
+// about who asked or how (400, 401, 403, 416, 429, …), and a 5xx about the origin's state.
+bool is_about_resource(std::string_view method, Storability storability, int status) noexcept {
+  if (method != "GET" || storability == Storability::authorization) return false;
+  return status < 400 || status == 404 || status == 405 || status == 410 || status == 414;
 }
 
 std::optional<std::uint64_t> body_length(const http::Framing& framing) noexcept {
@@ -72,13 +73,18 @@ bool SharedFetch::wants_just(const http::ByteSpan& part, std::uint64_t length_by
 FlightTable::Joined SharedFetch::join() {
   Shared& shared = state_.shared;
   const auto purges_seen = shared.store.purge_count();
-  if (shared.uncacheable.contains(inquiry_.key, state_.core.steady_now())) {
+  const bool alone = purpose_ == Purpose::answer &&
+                     shared.uncacheable.contains(inquiry_.key, state_.core.steady_now());
+  if (alone) {
     return shared.flights.lead_alone(inquiry_.key, purges_seen);
   }
-  // What brings the whole serves all; what brings a part serves those who want that part.
+  // What brings the whole serves all; what brings a part serves those who want that part. Who wants
+  // one entity and no other takes no part in what brings the present one.
+  std::string name = variant_;
   const bool brings_part = !plan_.range.empty() && !plan_.completed;
-  return shared.flights.join(inquiry_.key, brings_part ? variant_ + "\n" + plan_.range : variant_,
-                             purges_seen);
+  if (brings_part) name.append("\n").append(plan_.range);
+  if (!inquiry_.entity_tag.empty()) name.append("\n").append(inquiry_.entity_tag);
+  return shared.flights.join(inquiry_.key, name, purges_seen);
 }
 
 http::Task<SharedFetch::Way> SharedFetch::run(std::string& head) {
@@ -130,7 +136,9 @@ http::Task<std::optional<SharedFetch::Way>> SharedFetch::follow(SteadyPoint dead
   response_ = flight_->complete_response();
   if (response_) {
     const Flight::Completion completion = flight_->completion();
-    stale_ = completion != Flight::Completion::confirmed;
+    if (completion == Flight::Completion::found && !is_good(*response_)) co_return std::nullopt;
+    stale_ =
+        completion == Flight::Completion::unreachable || completion == Flight::Completion::failed;
     const bool taken = stale_ ? takes_stale(response_, completion)
                               : is_enough(*response_, inquiry_, request_.fields, state_.core.now());
     co_return taken ? Way::stored : Way::alone;
@@ -163,6 +171,16 @@ bool SharedFetch::takes_stale(const StoredPointer& stored, Flight::Completion wh
              : may_be_given_unreachable(freshness, inquiry_.directives, now);
 }
 
+// Fresh for this request, and enough of it; a slice is good for as long as it is of the entity.
+bool SharedFetch::is_good(const StoredResponse& stored) const {
+  const TimePoint now = state_.core.now();
+  const StoredHead& head = *stored.head;
+  const bool is_fresh = inquiry_.entity_tag.empty()
+                            ? judge(&head.freshness(), inquiry_.directives, now) == Verdict::fresh
+                            : head.fields().first("etag") == std::string_view(inquiry_.entity_tag);
+  return is_fresh && is_enough(stored, inquiry_, request_.fields, now);
+}
+
 // Looked at again inside the flight: an earlier one may have ended between our look into the store
 // and our joining, and what a purge has taken meanwhile must not come back confirmed.
 bool SharedFetch::is_answered_meanwhile() {
@@ -170,11 +188,7 @@ bool SharedFetch::is_answered_meanwhile() {
   plan_ = plan_fetch(inquiry_, again.response);
   if (!again.response) return false;
   if (purpose_ == Purpose::refresh && again.response == known_) return false;
-  const TimePoint now = state_.core.now();
-  const bool is_fresh =
-      !inquiry_.entity_tag.empty() ||
-      judge(&again.response->head->freshness(), inquiry_.directives, now) == Verdict::fresh;
-  if (!is_fresh || !is_enough(*again.response, inquiry_, request_.fields, now)) return false;
+  if (!is_good(*again.response)) return false;
   response_ = again.response;
   return true;
 }
@@ -194,6 +208,7 @@ http::Task<Result<void>> SharedFetch::ask(std::string& head) {
   http::OutgoingRequest outgoing;
   outgoing.method = inquiry_.method;
   outgoing.interim_to = interim_to_;
+  outgoing.interim_is_optional = true;
   outgoing.head = head;
   exchange_ = std::make_unique<http::Exchange>(state_.core, state_.origins);
   times_.requested = state_.core.now();
@@ -207,7 +222,7 @@ http::Task<Result<void>> SharedFetch::ask(std::string& head) {
 http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   Leadership leadership(state_.shared.flights, *flight_);
   if (is_answered_meanwhile()) {
-    leadership.complete(response_, Flight::Completion::confirmed);
+    leadership.complete(response_, Flight::Completion::found);
     co_return Way::stored;
   }
   led_ = true;
@@ -251,22 +266,23 @@ SharedFetch::Way SharedFetch::take_confirmed(Leadership& leadership,
   exchange_->finish();
   const StoredHead& stored = *plan_.validated->head;
   if (!confirms(stored.fields(), response.fields, times_.received)) {
-    state_.shared.store.erase(inquiry_.key);
+    state_.shared.store.erase(inquiry_.key, plan_.validated);
     leadership.release();
     return Way::alone;
   }
-  auto head =
-      StoredHead::updated(stored, response.fields, request_.fields, times_, inquiry_.rules());
+  auto update = update_of(stored, response.fields, request_.fields, times_, inquiry_);
   response_ = std::make_shared<StoredResponse>(
-      StoredResponse{std::move(head), plan_.validated->body, plan_.validated->extent});
+      StoredResponse{std::move(update.head), plan_.validated->body, plan_.validated->extent});
   const auto directives = effective_directives(response_->head->fields(), inquiry_.rules());
   own_lines_ = lines_not_stored(response.fields, fields_not_stored(directives, inquiry_.rules()),
                                 inquiry_.rules());
-  storability_ = judge_update(*response_->head);
+  storability_ = update.storability;
   if (storability_ != Storability::storable) {
     // This request gets it, others ask for themselves; and where it is not for this request's
     // sake, it was stored and may be no longer.
-    if (storability_ != Storability::authorization) state_.shared.store.erase(inquiry_.key);
+    if (storability_ != Storability::authorization) {
+      state_.shared.store.erase(inquiry_.key, plan_.validated);
+    }
     leadership.release();
     return Way::stored;
   }
@@ -287,13 +303,15 @@ SharedFetch::Way SharedFetch::take_rest(Leadership& leadership,
                        same_strong_validator(stored.head->fields(), response.fields);
   Flight::Answer answer;
   if (fits_on) {
-    answer.head = StoredHead::updated(*stored.head, response.fields, request_.fields, times_,
-                                      inquiry_.rules());
+    auto update = update_of(*stored.head, response.fields, request_.fields, times_, inquiry_);
+    answer.head = std::move(update.head);
     answer.length_bytes = part->complete_length;
-    storability_ = judge_update(*answer.head);
+    storability_ = update.storability;
   }
   if (!fits_on || storability_ != Storability::storable) {
-    if (storability_ != Storability::authorization) state_.shared.store.erase(inquiry_.key);
+    if (storability_ != Storability::authorization) {
+      state_.shared.store.erase(inquiry_.key, plan_.completed);
+    }
     leadership.release();
     exchange_.reset();  // its place at the origin is for the request that asks for the whole
     return Way::alone;
@@ -301,20 +319,13 @@ SharedFetch::Way SharedFetch::take_rest(Leadership& leadership,
   FillTerms terms;
   terms.keep = *answer.length_bytes <= state_.shared.store.object_limit_bytes();
   if (!terms.keep) state_.shared.flights.leave(*flight_);
+  answer.is_kept = terms.keep;
   flight_->publish(std::move(answer));
   for (const PiecePointer& piece : stored.body->pieces) flight_->append(piece);
   terms.expected_bytes = part->span->size();
   terms.variants_most = inquiry_.rules().variants_most;
   http::spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_), terms));
   return Way::stream;
-}
-
-// Of what is stored with the fields of an answer that updates it.
-Storability SharedFetch::judge_update(const StoredHead& head) const {
-  const Rules& rules = inquiry_.rules();
-  return cache::storability({inquiry_.method, inquiry_.directives, inquiry_.authorized,
-                             head.status(), head.fields(),
-                             effective_directives(head.fields(), rules), head.freshness(), rules});
 }
 
 Storability SharedFetch::judge_storability(const http::ResponseHead& response,
@@ -350,11 +361,10 @@ SharedFetch::Way SharedFetch::take_answer(Leadership& leadership,
       {response.status == 206 ? 200 : response.status, response.fields, directives, times_, rules});
   storability_ = judge_storability(response, directives, freshness);
   if (storability_ != Storability::storable) {
-    // What was stored before is not what the origin says now, unless it speaks of the request
-    // alone.
-    const bool of_request = storability_ == Storability::authorization || response.status == 416;
-    if (known_ && response.status < 500 && !of_request) shared.store.erase(inquiry_.key);
-    if (is_worth_remembering(inquiry_.method, storability_, response.status)) {
+    // That one entity is gone says nothing against storing the next.
+    const bool is_of_any = inquiry_.entity_tag.empty();
+    if (is_of_any && is_about_resource(inquiry_.method, storability_, response.status)) {
+      if (known_) shared.store.erase(inquiry_.key, known_);
       shared.uncacheable.remember(inquiry_.key, state_.core.steady_now() + limits::uncacheable_ttl);
     }
     leadership.release();
@@ -380,6 +390,7 @@ SharedFetch::Way SharedFetch::take_answer(Leadership& leadership,
   terms.keep = !answer.length_bytes || *answer.length_bytes <= shared.store.object_limit_bytes();
   // What is too large to be stored is still one fetch for those who wait for it now.
   if (!terms.keep) shared.flights.leave(*flight_);
+  answer.is_kept = terms.keep;
   flight_->publish(std::move(answer));
   http::spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_), terms));
   return Way::stream;

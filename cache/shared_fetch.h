@@ -76,7 +76,7 @@ class SharedFetch {
   Way take_stale(Leadership& leadership, Flight::Completion why);
   [[nodiscard]] bool takes_stale(const StoredPointer& stored, Flight::Completion why) const;
   Way follow_failure(Error error);
-  [[nodiscard]] Storability judge_update(const StoredHead& head) const;
+  [[nodiscard]] bool is_good(const StoredResponse& stored) const;
   [[nodiscard]] Storability judge_storability(const http::ResponseHead& response,
                                               const http::ResponseDirectives& directives,
                                               const Freshness& freshness) const;

@@ -14,6 +14,7 @@
 #include "cache/selection.h"
 #include "cache/serving.h"
 #include "cache/shared_fetch.h"
+#include "cache/sliced_object.h"
 #include "cache/stored_answer.h"
 #include "http/turn.h"
 
@@ -23,89 +24,80 @@ namespace {
 namespace asio = http::asio;
 using Way = SharedFetch::Way;
 
-// What the first slice tells of the object.
-struct Object {
-  std::shared_ptr<const StoredHead> head;
-  std::uint64_t length_bytes = 0;
-  std::uint64_t first_bytes = 0;  // of it, that are at hand
-  std::string tag;                // strong; empty: there is none
-};
-
-Object object_of(std::shared_ptr<const StoredHead> head, std::uint64_t length_bytes,
-                 std::uint64_t first_bytes) {
-  Object object{std::move(head), length_bytes, first_bytes, {}};
-  const http::Fields& fields = object.head->fields();
-  if (same_strong_validator(fields, fields)) object.tag = *fields.first("etag");
-  return object;
-}
-
 http::RangeSet only(const http::ByteSpan& span) { return {{{span.first, span.last}}}; }
 
-bool is_beginning(const StoredPointer& stored) noexcept {
-  return stored && stored->extent && stored->extent->first_byte == 0;
+// The request as slices are fetched for it: its conditions are about the whole.
+http::RequestHead without_conditions(const http::RequestHead& request) {
+  http::RequestHead bare = request;
+  for (const auto name : {"if-none-match", "if-modified-since", "if-range"}) {
+    bare.fields.remove(name);
+  }
+  return bare;
 }
 
-bool has_byte(const StoredPointer& stored, const Object& object, std::uint64_t position) {
-  return stored && complete_length_bytes(*stored) == object.length_bytes &&
-         covers(*stored, {{position, position}});
-}
-
-// Of a stored response that has the first byte of `wanted`: as much of it as it has.
-http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& stored) {
-  const std::uint64_t base = stored.extent ? stored.extent->first_byte : 0;
-  return {wanted.first, std::min(wanted.last, base + stored.body->size_bytes - 1)};
-}
+// Under which it is remembered that what those get who say who they are may not be stored (RFC 9111
+// §3.5). No slice stands there: tags are quoted.
+CacheKey authorized_key(const CacheKey& object) { return slice_key(object, 0, "authorized"); }
 
 // One request's way through the slices of an object.
 class SlicedAnswer {
  public:
   explicit SlicedAnswer(RequestState& state)
-      : state_(state), slice_bytes_(state.rules().slice_size_bytes), first_slice_(state.inquiry) {
+      : state_(state),
+        slice_bytes_(state.rules().slice_size_bytes),
+        request_(without_conditions(state.request)),
+        first_slice_(state.inquiry) {
     first_slice_.ranges = only({0, slice_bytes_ - 1});
   }
 
-  http::Task<void> run() {
+  // See answer_sliced.
+  http::Task<bool> run() {
     const StoredPointer& known = state_.found.response;
-    if (!is_beginning(known)) {
-      co_await fetch_first();
-      co_return;
+    if (is_untagged(known)) co_return false;
+    if (is_beginning(known)) {
+      const Freshness& freshness = known->head->freshness();
+      const Verdict verdict = judge(&freshness, state_.inquiry.directives, state_.core.core.now());
+      if (verdict != Verdict::must_validate) {
+        if (is_refresh_due(state_, freshness, verdict)) refresh_in_background(state_);
+        is_stale_ = verdict != Verdict::fresh;
+        first_ = known;
+        co_return co_await answer(object_of(*first_));
+      }
     }
-    const Freshness& freshness = known->head->freshness();
-    const Verdict verdict = judge(&freshness, state_.inquiry.directives, state_.core.core.now());
-    if (verdict == Verdict::must_validate) {
-      co_await fetch_first();
-      co_return;
-    }
-    if (is_refresh_due(state_, freshness, verdict)) refresh_in_background(state_);
-    is_stale_ = verdict != Verdict::fresh;
-    first_ = known;
-    co_await answer(stored_object());
+    if (was_in_vain()) co_return false;
+    co_return co_await fetch_first();
   }
 
  private:
-  [[nodiscard]] Object stored_object() const {
-    return object_of(first_->head, complete_length_bytes(*first_), first_->body->size_bytes);
+  // A first slice was fetched for such a request of late, and could not be stored.
+  [[nodiscard]] bool was_in_vain() const {
+    UncacheableKeys& uncacheable = state_.core.shared.uncacheable;
+    const SteadyPoint now = state_.core.core.steady_now();
+    const CacheKey& key = state_.inquiry.key;
+    return uncacheable.contains(key, now) ||
+           (state_.inquiry.authorized && uncacheable.contains(authorized_key(key), now));
   }
 
-  http::Task<void> fetch_first() {
-    fetch_.emplace(state_.core, *state_.settings, state_.request, first_slice_, state_.found,
+  http::Task<bool> fetch_first() {
+    fetch_.emplace(state_.core, *state_.settings, request_, first_slice_, state_.found,
                    state_.request.minor_version >= 1 ? &state_.client : nullptr);
     const Way way = co_await fetch_->run(state_.head);
     state_.status.collapsed = !fetch_->led();
     state_.status.forward_status = fetch_->origin_status();
+    state_.own_lines = fetch_->own_lines();
+    state_.is_what_is_stored =
+        state_.own_lines.empty() && fetch_->storability() == Storability::storable;
     switch (way) {
       case Way::stream:
-        co_await answer_fetched();
-        break;
+        co_return co_await answer_fetched();
       case Way::stored:
-        co_await answer_confirmed();
-        break;
+        co_return co_await answer_confirmed();
       case Way::relay:
-        co_await answer_unstorable();
-        break;
+        co_return co_await answer_unstorable();
       case Way::alone:
       case Way::nobody:
-        co_await pass_on_alone();
+        fetch_.reset();
+        co_await pass_on(state_);
         break;
       case Way::failed: {
         const Error error = fetch_->error();
@@ -113,27 +105,26 @@ class SlicedAnswer {
         break;
       }
     }
+    co_return true;
   }
 
-  http::Task<void> answer_fetched() {
+  http::Task<bool> answer_fetched() {
     const auto coming = fetch_->flight().answer();
-    state_.status.stored = true;
-    state_.own_lines = fetch_->own_lines();
+    state_.status.stored = coming.is_kept;
     state_.outcome = fetch_->led() ? metrics::Outcome::miss : metrics::Outcome::collapsed;
     const bool is_slice =
         coming.extent && *coming.length_bytes < coming.extent->complete_length_bytes;
     if (!is_slice) {
       co_await answer_from_flight(state_, *fetch_);
-      co_return;
+      co_return true;
     }
-    co_await answer(
+    co_return co_await answer(
         object_of(coming.head, coming.extent->complete_length_bytes, *coming.length_bytes));
   }
 
-  http::Task<void> answer_confirmed() {
+  http::Task<bool> answer_confirmed() {
     const StoredPointer stored = fetch_->response();
     const bool may_be_stored = fetch_->storability() == Storability::storable;
-    state_.own_lines = fetch_->own_lines();
     is_stale_ = fetch_->is_stale();
     is_confirmed_ = true;
     const bool led = fetch_->led();
@@ -144,60 +135,61 @@ class SlicedAnswer {
     const TimePoint now = state_.core.core.now();
     if (is_enough(*stored, state_.inquiry, state_.request.fields, now)) {
       co_await answer_stored(state_, stored);
-    } else if (is_beginning(stored) && may_be_stored) {
-      first_ = stored;
-      co_await answer(stored_object());
-    } else {
-      co_await pass_on_alone();
+      co_return true;
     }
+    if (!is_beginning(stored) || !may_be_stored) co_return give_up();
+    first_ = stored;
+    co_return co_await answer(object_of(*first_));
   }
 
-  http::Task<void> answer_unstorable() {
+  http::Task<bool> answer_unstorable() {
     const int status = fetch_->origin_status();
     // It has not even a first byte: the whole is asked for, which is empty.
     if (status == 416 && first_slice_.ranges) {
       first_slice_.ranges.reset();
-      co_await fetch_first();
-      co_return;
+      co_return co_await fetch_first();
     }
     // A part that the client did not ask for is no answer to it; all else is, whatever the range.
     if (status == 206) {
-      co_await pass_on_alone();
-      co_return;
+      if (fetch_->storability() == Storability::authorization) {
+        state_.core.shared.uncacheable.remember(
+            authorized_key(state_.inquiry.key),
+            state_.core.core.steady_now() + limits::uncacheable_ttl);
+      }
+      co_return give_up();
     }
     state_.outcome = metrics::Outcome::miss;
     state_.status.detail = name(fetch_->storability());
     co_await answer_from_exchange(state_, fetch_->exchange());
+    co_return true;
   }
 
-  // What was fetched is let go first: its place at the origin is for this.
-  http::Task<void> pass_on_alone() {
+  // What was fetched is let go: its place at the origin is for what follows.
+  bool give_up() {
     fetch_.reset();
     state_.status.stored = false;
     state_.own_lines.clear();
-    co_await pass_on(state_);
+    state_.found = state_.core.shared.store.find(state_.inquiry.key, state_.request.fields);
+    return false;
   }
 
-  http::Task<void> answer(Object object) {
+  http::Task<bool> answer(SlicedObject object) {
     const TimePoint now = state_.core.core.now();
     const auto selection =
         select(state_.inquiry, state_.request.fields, *object.head, object.length_bytes, now);
     const bool has_body =
         selection.kind == Selection::Kind::whole || selection.kind == Selection::Kind::parts;
-    http::ByteSpan wanted{0, object.length_bytes - 1};
-    if (!selection.spans.empty()) wanted = selection.spans.front();
+    const http::ByteSpan wanted = wanted_of(selection, object);
     const bool is_at_hand = wanted.last < std::min<std::uint64_t>(object.first_bytes, slice_bytes_);
-    if (has_body && object.tag.empty() && !is_at_hand) {
-      co_await pass_on_alone();
-      co_return;
-    }
+    if (has_body && object.tag.empty() && !is_at_hand) co_return give_up();
     note_stored(object, wanted);
     begin_head(object, selection.kind, wanted);
-    if (!co_await state_.write_head()) co_return;
+    if (!co_await state_.write_head()) co_return true;
     if (has_body) co_await write_slices(object, wanted);
+    co_return true;
   }
 
-  void begin_head(const Object& object, Selection::Kind kind, const http::ByteSpan& wanted) {
+  void begin_head(const SlicedObject& object, Selection::Kind kind, const http::ByteSpan& wanted) {
     const TimePoint now = state_.core.core.now();
     const StoredHead& head = *object.head;
     AnswerNotes notes = state_.notes();
@@ -227,7 +219,7 @@ class SlicedAnswer {
 
   // Where nobody was asked yet: said of the whole answer is what is true of where it begins, for
   // the head goes out before the rest is looked at.
-  void note_stored(const Object& object, const http::ByteSpan& wanted) {
+  void note_stored(const SlicedObject& object, const http::ByteSpan& wanted) {
     if (fetch_) return;
     state_.status.ttl_seconds =
         time_to_live(object.head->freshness(), state_.core.core.now()).count();
@@ -240,17 +232,13 @@ class SlicedAnswer {
   }
 
   // What is stored of the object and has that byte; null: nothing.
-  [[nodiscard]] StoredPointer find_stored(const Object& object, std::uint64_t position) const {
+  [[nodiscard]] StoredPointer find_stored(const SlicedObject& object,
+                                          std::uint64_t position) const {
     if (has_byte(first_, object, position)) return first_;
-    const std::uint64_t index = position / slice_bytes_;
-    if (index == 0 || object.tag.empty()) return nullptr;
-    auto stored = state_.core.shared.store
-                      .find(slice_key(state_.inquiry.key, index, object.tag), state_.request.fields)
-                      .response;
-    return has_byte(stored, object, position) ? stored : nullptr;
+    return find_slice(state_, object, position);
   }
 
-  http::Task<void> write_slices(const Object& object, const http::ByteSpan& wanted) {
+  http::Task<void> write_slices(const SlicedObject& object, const http::ByteSpan& wanted) {
     http::ByteSpan left = wanted;
     if (fetch_ && left.first < object.first_bytes) {
       const http::ByteSpan span{left.first, std::min(left.last, object.first_bytes - 1)};
@@ -267,7 +255,7 @@ class SlicedAnswer {
 
   // Writes of `wanted` what one slice has, or more where more is at hand, and returns how much. 0:
   // the client did not get it, and its connection ends.
-  http::Task<std::uint64_t> write_some(const Object& object, const http::ByteSpan& wanted) {
+  http::Task<std::uint64_t> write_some(const SlicedObject& object, const http::ByteSpan& wanted) {
     if (const auto stored = find_stored(object, wanted.first)) {
       co_return co_await write_stored(*stored, wanted);
     }
@@ -281,7 +269,7 @@ class SlicedAnswer {
     if (index > 0) inquiry.key = slice_key(state_.inquiry.key, index, object.tag);
     const Store::Found nothing;
     std::optional<SharedFetch> fetch;
-    fetch.emplace(state_.core, *state_.settings, state_.request, inquiry, nothing, nullptr);
+    fetch.emplace(state_.core, *state_.settings, request_, inquiry, nothing, nullptr);
     std::string head;
     const Way way = co_await fetch->run(head);
     if (way == Way::stream) co_return co_await write_coming(object, *fetch, slice, wanted);
@@ -301,13 +289,13 @@ class SlicedAnswer {
     co_return 0;
   }
 
-  http::Task<std::uint64_t> write_coming(const Object& object, SharedFetch& fetch,
+  http::Task<std::uint64_t> write_coming(const SlicedObject& object, SharedFetch& fetch,
                                          const http::ByteSpan& slice,
                                          const http::ByteSpan& wanted) {
     const auto coming = fetch.flight().answer();
     const auto length_bytes =
         coming.extent ? coming.extent->complete_length_bytes : coming.length_bytes;
-    if (length_bytes != object.length_bytes) {
+    if (length_bytes != object.length_bytes || !object.is_of(*coming.head)) {
       forget(object);
       state_.cut_off();
       co_return 0;
@@ -321,12 +309,10 @@ class SlicedAnswer {
   }
 
   // What is stored is not what the origin has: the next request asks it anew.
-  void forget(const Object& object) {
+  void forget(const SlicedObject& object) {
     Store& store = state_.core.shared.store;
     const auto stored = store.find(state_.inquiry.key, state_.request.fields).response;
-    if (stored && stored->head->fields().first("etag") == std::string_view(object.tag)) {
-      store.erase(state_.inquiry.key);
-    }
+    if (stored && object.is_of(*stored->head)) store.erase(state_.inquiry.key, stored);
   }
 
   // `base`: where in the object the flight's bytes begin.
@@ -348,6 +334,7 @@ class SlicedAnswer {
 
   RequestState& state_;
   const std::uint64_t slice_bytes_;
+  const http::RequestHead request_;   // what slices are fetched with
   Inquiry first_slice_;               // what the first slice is asked for by
   StoredPointer first_;               // the first slice, where it is stored
   std::optional<SharedFetch> fetch_;  // that brings it, where it is not
@@ -357,9 +344,14 @@ class SlicedAnswer {
 
 }  // namespace
 
-http::Task<void> answer_sliced(RequestState& state) {
-  SlicedAnswer answer(state);
-  co_await answer.run();
+http::Task<bool> answer_sliced(RequestState& state) {
+  {
+    SlicedAnswer answer(state);
+    if (co_await answer.run()) co_return true;
+  }
+  const bool is_origins_to_decide = state.inquiry.ranges && state.request.fields.has("if-range");
+  if (is_origins_to_decide) co_await pass_on(state);
+  co_return is_origins_to_decide;
 }
 
 }  // namespace ringside::cache

@@ -10,8 +10,11 @@ namespace ringside::cache {
 //
 // The first slice stands under the request's own key and is a part like others: it tells the length
 // and the entity tag, how long all is fresh, and is what is validated. The others stand under keys
-// that name that tag (see slice_key) and are good for as long as it is. Where the origin gives the
-// whole instead, or no strong tag, the answer is made as on other routes.
-http::Task<void> answer_sliced(RequestState& state);
+// that name that tag (see slice_key) and are good for as long as it is.
+//
+// False: slices are of no use here, and nothing was said yet; the answer is to be made as on other
+// routes. So it is where the origin gives no strong tag, or parts that may not be stored; both are
+// remembered, so that not each request asks for a slice in vain.
+http::Task<bool> answer_sliced(RequestState& state);
 
 }  // namespace ringside::cache

@@ -82,8 +82,6 @@ std::string_view name(Storability storability) noexcept {
       return "method";
     case Storability::request_said:
       return "request-no-store";
-    case Storability::excluded:
-      return "excluded";
     case Storability::no_store:
       return "no-store";
     case Storability::is_private:
@@ -106,7 +104,6 @@ Storability storability(const StorabilityInput& input) noexcept {
   const http::ResponseDirectives& directives = input.directives;
   if (input.method != "GET" && !is_post_stored(input)) return Storability::method;
   if (input.asked.no_store) return Storability::request_said;
-  if (input.excluded) return Storability::excluded;
   // RFC 9111 §5.2.2.3: must-understand stands before no-store, which is for those who don't.
   const bool understood = directives.must_understand && is_understood(input);
   if (directives.must_understand && !understood) return Storability::status;

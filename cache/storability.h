@@ -16,7 +16,6 @@ enum class Storability {
   storable,
   method,        // GET is stored, and POST where its answer is what a GET would get
   request_said,  // the request's no-store
-  excluded,      // the route's `no_store`
   no_store,
   is_private,
   authorization,  // §3.5
@@ -36,7 +35,6 @@ struct StorabilityInput {
   const http::ResponseDirectives& directives;  // its effective_directives
   const Freshness& freshness;
   const Rules& rules;
-  bool excluded = false;                    // one of rules.no_store matched the request
   bool content_location_is_target = false;  // Content-Location is the request's target URI
   bool is_understood_part = false;          // a 206 with one valid Content-Range
 };

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "cache/parts.h"
 #include "cache/vary.h"
 
 namespace ringside::cache {
 namespace {
 
-// A key's share of memory beside its responses: row, table node and slot, vector, headers.
-constexpr std::size_t row_overhead_bytes = 288;
+// A key's share of memory beside its responses: row, table nodes and slots, vector, headers.
+constexpr std::size_t row_overhead_bytes = 368;
 
 bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
   return a.vary() == b.vary() && a.variant() == b.variant();
@@ -26,7 +27,7 @@ std::size_t Store::object_limit_bytes() const noexcept {
 Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place == stripe.rows.end()) return {};
   Row& row = *place->second;
   stripe.order->use(row);
@@ -41,18 +42,6 @@ Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
         return (head.vary() == names ? asked : variant_key(head.vary(), request)) == head.variant();
       });
   return {variant == row.variants.rend() ? nullptr : *variant, names};
-}
-
-StoredPointer Store::find_equal(const CacheKey& key, const StoredHead& head) {
-  Stripe& stripe = stripe_of(key.hash);
-  const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
-  if (place == stripe.rows.end()) return nullptr;
-  const auto& variants = place->second->variants;
-  const auto variant = std::find_if(
-      variants.begin(), variants.end(),
-      [&](const StoredPointer& stored) { return is_same_variant(*stored->head, head); });
-  return variant == variants.end() ? nullptr : *variant;
 }
 
 void Store::add_variant(Row& row, StoredPointer response, std::size_t variants_most,
@@ -77,8 +66,11 @@ std::size_t Store::cost_bytes_of(const Row& row) noexcept {
 }
 
 bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
-                std::size_t variants_most) {
-  const std::size_t most_bytes = response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes;
+                std::size_t variants_most, const std::atomic<bool>* outdated) {
+  // A part may be joined to others, which costs two cut pieces.
+  const std::size_t most_bytes =
+      response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes +
+      (response->extent ? 2 * piece_cost_bytes(limits::body_piece_size_bytes) : 0);
   if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
   Stripe& stripe = stripe_of(key.hash);
   {
@@ -86,12 +78,22 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
     // A purge counts first and then walks the stripes:
     //   1. purge: purges_ becomes n + 1      1'. put sees n, under the stripe's lock, and stores
     //   2. put sees n + 1, stores nothing    2'. purge takes the lock after it and removes it
-    if (purges_.load() != purges_seen) {
+    // Likewise what is invalidated is marked before this lock is taken for erasing it.
+    if (purges_.load() != purges_seen || (outdated != nullptr && outdated->load())) {
       give_back(most_bytes);
       return false;
     }
     Row& row = find_or_add(stripe, key);
     const std::size_t before_bytes = row.cost_bytes;
+    if (response->extent) {
+      const auto present =
+          std::find_if(row.variants.begin(), row.variants.end(), [&](const StoredPointer& stored) {
+            return is_same_variant(*stored->head, *response->head);
+          });
+      if (present != row.variants.end()) {
+        response = kept_of(*present, std::move(response), object_limit_bytes());
+      }
+    }
     std::size_t dropped = 0;
     add_variant(row, std::move(response), variants_most, dropped);
     entries_.fetch_add(1 - dropped);
@@ -105,7 +107,7 @@ bool Store::replace(const CacheKey& key, const StoredPointer& old, StoredPointer
   if (!reserve(most_bytes)) return false;
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place == stripe.rows.end()) {
     give_back(most_bytes);
     return false;
@@ -125,39 +127,73 @@ bool Store::replace(const CacheKey& key, const StoredPointer& old, StoredPointer
 void Store::erase(const CacheKey& key) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place != stripe.rows.end()) remove(stripe, place);
 }
 
-// All keys of a URI have one hash, and so lie in one bucket.
+void Store::erase(const CacheKey& key, const StoredPointer& variant) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
+  if (place == stripe.rows.end()) return;
+  Row& row = *place->second;
+  if (row.variants.size() == 1 && row.variants.front() == variant) {
+    remove(stripe, place);
+    return;
+  }
+  const std::size_t gone = std::erase(row.variants, variant);
+  const std::size_t before_bytes = row.cost_bytes;
+  row.cost_bytes = cost_bytes_of(row);
+  entries_.fetch_sub(gone);
+  used_bytes_.fetch_sub(before_bytes - row.cost_bytes);
+}
+
 std::size_t Store::erase_uri(const CacheKey& key) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
-  if (stripe.rows.empty()) return 0;
-  const std::size_t bucket = stripe.rows.bucket(KeyView{key.text, key.hash});
-  std::vector<KeyView> gone;
-  for (auto row = stripe.rows.begin(bucket); row != stripe.rows.end(bucket); ++row) {
-    if (row->first.text.starts_with(key.uri())) gone.push_back(row->first);
-  }
+  const auto newest = stripe.newest_of_uri.find(key.hash);
+  Row* row = newest == stripe.newest_of_uri.end() ? nullptr : newest->second;
   std::size_t removed = 0;
-  for (const KeyView& view : gone) {
-    const auto place = stripe.rows.find(view);
-    removed += place->second->variants.size();
-    remove(stripe, place);
+  while (row != nullptr) {
+    Row* const older = row->older;
+    if (row->key.starts_with(key.uri())) {
+      removed += row->variants.size();
+      remove(stripe, stripe.rows.find(KeyView{row->key, row->hash}));
+    }
+    row = older;
   }
   return removed;
 }
 
+void Store::link(Stripe& stripe, Row& row) {
+  Row*& newest = stripe.newest_of_uri[row.uri_hash];
+  row.older = newest;
+  if (newest != nullptr) newest->newer = &row;
+  newest = &row;
+}
+
+void Store::unlink(Stripe& stripe, const Row& row) noexcept {
+  if (row.older != nullptr) row.older->newer = row.newer;
+  if (row.newer != nullptr) {
+    row.newer->older = row.older;
+  } else if (row.older != nullptr) {
+    stripe.newest_of_uri[row.uri_hash] = row.older;
+  } else {
+    stripe.newest_of_uri.erase(row.uri_hash);
+  }
+}
+
 Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {
-  const auto place = stripe.rows.find(KeyView{key.text, key.hash});
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place != stripe.rows.end()) {
     stripe.order->use(*place->second);
     return *place->second;
   }
-  auto made = std::make_unique<Row>(key.text, key.hash);
+  auto made = std::make_unique<Row>(key);
   Row& row = *made;
   stripe.rows.emplace(KeyView{row.key, row.hash}, std::move(made));
   stripe.order->add(row);
+  link(stripe, row);
   return row;
 }
 
@@ -167,6 +203,7 @@ Store::Rows::iterator Store::remove(Stripe& stripe, Rows::iterator place) noexce
   entries_.fetch_sub(row.variants.size());
   used_bytes_.fetch_sub(row.cost_bytes);
   stripe.order->remove(row);
+  unlink(stripe, row);
   return stripe.rows.erase(place);
 }
 

@@ -31,18 +31,18 @@ class Store {
   };
   [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
 
-  // The variant that a response with that head would take the place of; null: none.
-  [[nodiscard]] StoredPointer find_equal(const CacheKey& key, const StoredHead& head);
-
-  // Keeps the response in place of the variant it equals. `purges_seen` is purge_count() when its
-  // fetch began: what a purge may have meant is not stored (false). Also false where it does not
-  // fit.
-  // More variants than `variants_most` are not kept; the oldest goes.
+  // Keeps the response in place of the variant it equals; of a part and what stands there, what
+  // kept_of says. `purges_seen` is purge_count() when its fetch began: what a purge may have meant
+  // is not stored (false), nor what is `outdated` (null: nothing can be). Also false where it does
+  // not fit. More variants than `variants_most` are not kept; the oldest goes.
   bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
-           std::size_t variants_most = limits::variants_per_key);
+           std::size_t variants_most = limits::variants_per_key,
+           const std::atomic<bool>* outdated = nullptr);
   // Puts `fresh` in the place of `old`, if that still stands there; else nothing changes.
   bool replace(const CacheKey& key, const StoredPointer& old, StoredPointer fresh);
   void erase(const CacheKey& key);
+  // Erases this variant, if it still stands there.
+  void erase(const CacheKey& key, const StoredPointer& variant);
   // Erases all keys of the key's URI. Returns how many responses went.
   std::size_t erase_uri(const CacheKey& key);
 
@@ -64,9 +64,13 @@ class Store {
 
  private:
   struct Row : Evictable {
-    Row(std::string text, std::uint64_t text_hash) : key(std::move(text)), hash(text_hash) {}
+    explicit Row(const CacheKey& cache_key)
+        : key(cache_key.text), hash(cache_key.own_hash), uri_hash(cache_key.hash) {}
     const std::string key;
     const std::uint64_t hash;
+    const std::uint64_t uri_hash;
+    Row* newer = nullptr;  // the rows of one uri_hash are a list
+    Row* older = nullptr;
     std::vector<StoredPointer> variants;  // the newest last
     std::size_t cost_bytes = 0;
   };
@@ -82,6 +86,7 @@ class Store {
   struct alignas(64) Stripe {
     std::mutex mutex;
     Rows rows;
+    std::unordered_map<std::uint64_t, Row*> newest_of_uri;  // by uri_hash
     // After the rows, so that it ends before them: it links them.
     std::unique_ptr<EvictionOrder> order = std::make_unique<LeastRecentlyUsed>();
   };
@@ -91,6 +96,8 @@ class Store {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
   Row& find_or_add(Stripe& stripe, const CacheKey& key);
+  static void link(Stripe& stripe, Row& row);
+  static void unlink(Stripe& stripe, const Row& row) noexcept;
   Rows::iterator remove(Stripe& stripe, Rows::iterator place) noexcept;
   bool evict_one() noexcept;
   static std::size_t cost_bytes_of(const Row& row) noexcept;

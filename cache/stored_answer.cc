@@ -13,9 +13,10 @@ namespace {
 
 namespace asio = http::asio;
 
+// From the system's own source: nobody who has seen others can tell the next.
 std::uint64_t random_number() {
-  thread_local std::mt19937_64 source{std::random_device{}()};
-  return source();
+  std::random_device source;
+  return (std::uint64_t{source()} << 32) | source();
 }
 
 // The whole body behind `state.head`, without copying it.
@@ -47,7 +48,8 @@ http::Task<void> answer_whole(RequestState& state, const StoredResponse& stored,
   begin_stored_head(state.head, head, state.rules());
   if (head.status() != 204) notes.length_bytes = stored.body->size_bytes;
   const Seconds left = time_to_live(head.freshness(), now);
-  const bool may_be_repeated = head.vary().empty() && !head.freshness().no_cache;
+  const bool may_be_repeated =
+      state.is_what_is_stored && head.vary().empty() && !head.freshness().no_cache;
   if (may_be_repeated && left > Seconds{0}) notes.near_ttl = left;
   end_head(state.head, notes);
   co_await write_whole(state, *stored.body, state.inquiry.method == "GET");

@@ -101,9 +101,17 @@ Task<Result<void>> Exchange::tell_to_continue(const OutgoingRequest& request) {
 // RFC 9110 §15.2: interim responses are passed on, but for those that we asked for ourselves.
 Task<Result<void>> Exchange::pass_interim_on(const OutgoingRequest& request) {
   if (head_.status == 100) co_return co_await tell_to_continue(request);
-  if (request.interim_to == nullptr) co_return Result<void>();
+  if (request.interim_to == nullptr || interim_given_up_) co_return Result<void>();
   const std::string text = interim_head(head_);
-  co_return co_await write_to_client(*request.interim_to, text);
+  if (!request.interim_is_optional) co_return co_await write_to_client(*request.interim_to, text);
+  const std::array<asio::const_buffer, 1> buffers{asio::buffer(text)};
+  const auto told = co_await request.interim_to->write(buffers, limits::interim_timeout);
+  interim_given_up_ = !told;
+  if (!told) {
+    request.interim_to->reset_on_close();
+    request.interim_to->close();
+  }
+  co_return Result<void>();
 }
 
 Task<Result<Exchange::Head>> Exchange::read_head(const OutgoingRequest& request) {

@@ -28,7 +28,10 @@ struct OutgoingRequest {
   Coding body_coding = Coding::as_is;
   bool expects_continue = false;     // the client, and so the head, asks for `100 Continue` first
   Connection* interim_to = nullptr;  // who is told of 1xx responses; null: nobody (HTTP/1.0)
-  bool upgrades = false;             // the head asks for another protocol: 101 is an answer
+  // Others wait for the answer as well: who can't be told of an interim one at once is given up
+  // (its connection is closed), and the exchange goes on without it.
+  bool interim_is_optional = false;
+  bool upgrades = false;  // the head asks for another protocol: 101 is an answer
 };
 
 // A client's request on its way on: its body, what it waits for, who is told of interim responses.
@@ -81,6 +84,7 @@ class Exchange {
   UpstreamAddress address_;
   ResponseHead head_;
   unsigned interim_heads_ = 0;
+  bool interim_given_up_ = false;
   bool body_touched_ = false;
   bool body_sent_ = true;
   bool told_to_continue_ = false;

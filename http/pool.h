@@ -22,7 +22,7 @@ namespace ringside::http {
 // The upstream connections of one core: kept open between requests, found by address, and no more
 // of them in use at once than limits::upstream_connections_per_address; who finds none waits in
 // order of arrival. Names are resolved when a connection is made and remembered for
-// limits::resolve_cache_ttl.
+// limits::named_connection_age.
 class Pool {
   struct Upstream;
 

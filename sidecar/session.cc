@@ -186,6 +186,10 @@ http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view 
 // For how long this answer may be given again from here; 0: not at all.
 Milliseconds Session::near_ttl(const http::Fields& fields) const noexcept {
   if (!ask_near_cache_) return Milliseconds{0};
+  // The replica doesn't say so of answers that have something of one client's; but what is wrong
+  // here is wrong for everybody.
+  const auto said = http::parse_response_directives(fields);
+  if (said.is_private || said.no_store || fields.has("set-cookie")) return Milliseconds{0};
   return std::min(decision_.route->near_ttl, Milliseconds{number(read_notes(fields).near_ttl_ms)});
 }
 

@@ -24,7 +24,6 @@ struct Row {
 
 struct Circumstances {
   Rules rules = {};
-  bool excluded = false;
   bool content_location_is_target = false;
   bool is_understood_part = false;
 };
@@ -35,7 +34,7 @@ Storability judged(const Row& row, const Circumstances& also = {}) {
   const auto asked = http::parse_request_directives(fields_of({{"Cache-Control", row.request}}));
   const auto freshness = freshness_of({row.status, row.fields, directives, {now, now}, also.rules});
   return storability({row.method, asked, row.authorized, row.status, row.fields, directives,
-                      freshness, also.rules, also.excluded, also.content_location_is_target,
+                      freshness, also.rules, also.content_location_is_target,
                       also.is_understood_part});
 }
 
@@ -68,8 +67,6 @@ TEST(Storability, Rfc9111Section3MethodAndRequest) {
       {storable, good, "GET", 200, "no-cache"},
       {storable, good, "GET", 200, "max-age=0"},
   });
-  expect_judged({{excluded, good}, {excluded, said("public, s-maxage=60"), "GET", 404}},
-                {.excluded = true});
 }
 
 TEST(Storability, Rfc9110Section9Point3Point3Post) {

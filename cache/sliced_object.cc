@@ -1,0 +1,84 @@
+#include "cache/sliced_object.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cache/conditional.h"
+#include "cache/parts.h"
+#include "cache/serving.h"
+
+namespace ringside::cache {
+
+bool SlicedObject::is_of(const StoredHead& other) const {
+  return &other == head.get() || same_strong_validator(head->fields(), other.fields());
+}
+
+SlicedObject object_of(std::shared_ptr<const StoredHead> head, std::uint64_t length_bytes,
+                       std::uint64_t first_bytes) {
+  SlicedObject object{std::move(head), length_bytes, first_bytes, {}};
+  const http::Fields& fields = object.head->fields();
+  if (same_strong_validator(fields, fields)) object.tag = *fields.first("etag");
+  return object;
+}
+
+SlicedObject object_of(const StoredResponse& first) {
+  return object_of(first.head, complete_length_bytes(first), first.body->size_bytes);
+}
+
+bool is_untagged(const StoredPointer& stored) {
+  if (!stored || stored->head->status() != 200) return false;
+  const http::Fields& fields = stored->head->fields();
+  return !same_strong_validator(fields, fields);
+}
+
+bool is_beginning(const StoredPointer& stored) noexcept {
+  return stored && stored->extent && stored->extent->first_byte == 0;
+}
+
+bool has_byte(const StoredPointer& stored, const SlicedObject& object, std::uint64_t position) {
+  return stored && object.is_of(*stored->head) &&
+         complete_length_bytes(*stored) == object.length_bytes &&
+         covers(*stored, {{position, position}});
+}
+
+StoredPointer find_slice(const RequestState& state, const SlicedObject& object,
+                         std::uint64_t position) {
+  const std::uint64_t index = position / state.rules().slice_size_bytes;
+  if (index == 0 || object.tag.empty()) return nullptr;
+  const CacheKey key = slice_key(state.inquiry.key, index, object.tag);
+  auto stored = state.core.shared.store.find(key, state.request.fields).response;
+  return has_byte(stored, object, position) ? stored : nullptr;
+}
+
+http::ByteSpan wanted_of(const Selection& selection, const SlicedObject& object) {
+  if (!selection.spans.empty()) return selection.spans.front();
+  return {0, object.length_bytes - 1};
+}
+
+http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& stored) {
+  const std::uint64_t base = stored.extent ? stored.extent->first_byte : 0;
+  return {wanted.first, std::min(wanted.last, base + stored.body->size_bytes - 1)};
+}
+
+bool are_slices_stored(const RequestState& state) {
+  const Inquiry& inquiry = state.inquiry;
+  const StoredPointer& first = state.found.response;
+  const bool in_slices = inquiry.may_fill_store && inquiry.rules().slice_size_bytes > 0;
+  if (!in_slices || !is_beginning(first)) return false;
+  const TimePoint now = state.core.core.now();
+  const Verdict verdict = judge(&first->head->freshness(), inquiry.directives, now);
+  if (verdict == Verdict::must_validate) return false;
+  const SlicedObject object = object_of(*first);
+  const auto selection =
+      select(inquiry, state.request.fields, *object.head, object.length_bytes, now);
+  http::ByteSpan left = wanted_of(selection, object);
+  while (left.first <= left.last) {
+    const auto stored =
+        has_byte(first, object, left.first) ? first : find_slice(state, object, left.first);
+    if (!stored) return false;
+    left.first = part_of(left, *stored).last + 1;
+  }
+  return true;
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,18 @@
+#include "cache/update.h"
+
+namespace ringside::cache {
+
+Update update_of(const StoredHead& stored, const http::Fields& answer, const http::Fields& request,
+                 const ExchangeTimes& times, const Inquiry& inquiry) {
+  const Rules& rules = inquiry.rules();
+  Update update;
+  update.head = StoredHead::updated(stored, answer, request, times, rules);
+  const StoredHead& head = *update.head;
+  // HEAD, too, updates what a GET got.
+  update.storability =
+      storability({"GET", inquiry.directives, inquiry.authorized, head.status(), head.fields(),
+                   effective_directives(head.fields(), rules), head.freshness(), rules});
+  return update;
+}
+
+}  // namespace ringside::cache
