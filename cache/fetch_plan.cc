@@ -14,8 +14,8 @@ FetchPlan plan_fetch(const Inquiry& inquiry, const StoredPointer& stored) {
   if (stored && !stored->extent) {
     plan.validated = stored;
     // What is a whole now may have become too large to be asked for at once.
-    const bool in_slices = inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0 &&
-                           !is_untagged(stored);
+    const bool in_slices =
+        inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0 && !is_untagged(stored);
     if (in_slices) plan.range = wanted;
     return plan;
   }

@@ -60,8 +60,7 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
     // but the first slice tells as well.
     const bool one = inquiry.ranges && inquiry.ranges->specs.size() == 1;
     const bool in_slices = inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0;
-    fills = fills &&
-            (!inquiry.ranges || (one && (in_slices || !request.fields.has("if-range"))));
+    fills = fills && (!inquiry.ranges || (one && (in_slices || !request.fields.has("if-range"))));
   }
   inquiry.may_fill_store = fills;
 }

@@ -268,7 +268,7 @@ TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
   });
   // It is waited for, but not for longer than the patience.
   ASSERT_TRUE(eventually([&] {
-    clock_.advance(limits::flight_patience);
+    clock_.advance(Milliseconds{5});
     return leading.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }));
   fast_end.get();

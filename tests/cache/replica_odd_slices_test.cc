@@ -36,26 +36,6 @@ void expect_cut(const support::Reply& reply, std::string_view whole, std::size_t
   EXPECT_TRUE(whole.starts_with(reply.body));
 }
 
-TEST(ReplicaOddSlices, WithoutAStrongTagItIsPassedOn) {
-  for (const std::string& fields :
-       {std::string(lives), std::string("Cache-Control: max-age=60\r\nETag: W/\"1\"\r\n")}) {
-    const Object object{numbered(size_bytes), fields};
-    Slices slices(serves(object));
-    auto client = slices.replica.client();
-    const auto whole = client.get("/");
-    expect_whole(whole, object.body);
-    EXPECT_EQ(whole.field("cache-status"), "cache-7; fwd=uri-miss; fwd-status=200");
-    EXPECT_THAT(slices.ranges(), ElementsAre(first_slice(), ""));
-    slices.replica.settle();
-    expect_part(client.get("/", range(70'000, 70'009)), object.body, 70'000, 70'009);
-    EXPECT_EQ(slices.ranges().back(), "bytes=70000-70009");
-    // What the first slice has is of one answer, tag or not.
-    expect_part(client.get("/", range(0, 9)), object.body, 0, 9);
-    expect_part(client.get("/cold", range(7, 9)), object.body, 7, 9);
-    EXPECT_EQ(slices.origin.requests(), 4U);
-  }
-}
-
 TEST(ReplicaOddSlices, AnOriginWithoutRangesGivesTheWholeAsOnOtherRoutes) {
   const auto body = numbered(size_bytes);
   Slices slices(support::always(answer("200 OK", lives, body)));
@@ -76,18 +56,6 @@ TEST(ReplicaOddSlices, AnswersOfOtherKindsCostOneRequest) {
     EXPECT_EQ(reply.body, "hello");
     EXPECT_EQ(slices.origin.requests(), 1U) << status;
   }
-}
-
-TEST(ReplicaOddSlices, APartThatMayNotBeStoredIsNoAnswer) {
-  const Object object{numbered(size_bytes), "Cache-Control: no-store\r\nETag: \"1\"\r\n"};
-  Slices slices(serves(object));
-  for (unsigned round = 0; round < 2; ++round) {
-    const auto reply = slices.replica.get("/");
-    expect_whole(reply, object.body);
-    EXPECT_EQ(reply.field("cache-status"), "cache-7; fwd=uri-miss; fwd-status=200");
-    expect_part(slices.replica.get("/", range(70'000, 70'009)), object.body, 70'000, 70'009);
-  }
-  EXPECT_EQ(slices.replica.store().entries, 0U);
 }
 
 // RFC 9111 §3.5: what comes for one client is not stored, and is what it gets all the same.

@@ -163,22 +163,67 @@ TEST(ReplicaSlice, Rfc9110Section13_2ConditionsAndRangesThatItDoesNotHaveCostThe
   }
 }
 
-TEST(ReplicaSlice, WhatTheOriginDecidesIsPassedOn) {
+TEST(ReplicaSlice, SeveralRangesArePassedOn) {
   const Object object{numbered(size_bytes)};
   Slices slices(serves(object));
   auto client = slices.replica.client();
-  expect_part(client.get("/", "If-Range: \"1\"\r\n" + range(70'000, 70'009)), object.body, 70'000,
-              70'009);
-  expect_whole(client.get("/", "If-Range: \"2\"\r\n" + range(70'000, 70'009)), object.body);
   EXPECT_EQ(client.get("/", "Range: bytes=0-1,70000-70001\r\n").status, 206);
-  EXPECT_THAT(slices.ranges(),
-              ElementsAre("bytes=70000-70009", "bytes=70000-70009", "bytes=0-1,70000-70001"));
+  EXPECT_THAT(slices.ranges(), ElementsAre("bytes=0-1,70000-70001"));
   EXPECT_EQ(slices.replica.store().entries, 0U);
-  expect_part(client.get("/", range(0, 9)), object.body, 0, 9);
+}
+
+// It was passed on each time, and nothing was stored.
+TEST(ReplicaSlice, Rfc9110Section13_1_5TheFirstSliceTellsWhatIfRangeDecides) {
+  const Object object{numbered(size_bytes)};
+  Slices slices(serves(object));
+  const std::string same = "If-Range: \"1\"\r\n" + range(70'000, 70'009);
+  const std::string other = "If-Range: \"2\"\r\n" + range(70'000, 70'009);
+  expect_part(slices.replica.get("/", same), object.body, 70'000, 70'009);
+  EXPECT_THAT(slices.ranges(), ElementsAre(first_slice(), slice(1, size_bytes)));
+  EXPECT_EQ(asked(slices.origin, 0, "if-range"), "");
   slices.replica.settle();
-  expect_part(client.get("/", "If-Range: \"1\"\r\n" + range(5, 9)), object.body, 5, 9);
-  EXPECT_EQ(slices.origin.requests(), 4U);
-  expect_whole(client.get("/", "If-Range: \"2\"\r\n" + range(5, 9)), object.body);
+  const auto hit = slices.replica.get("/", same);
+  expect_part(hit, object.body, 70'000, 70'009);
+  EXPECT_EQ(hit.field("cache-status"), "cache-7; hit; ttl=60");
+  expect_whole(slices.replica.get("/", other), object.body);
+  EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(size_bytes)));
+  slices.replica.settle();
+  expect_whole(slices.replica.get("/", other), object.body);
+  EXPECT_EQ(slices.origin.requests(), 5U);
+  expect_whole(slices.replica.get("/cold", other), object.body);
+  EXPECT_EQ(slices.ranges(5), all_slices(size_bytes));
+}
+
+// It got 504 wherever the first slice was not enough.
+TEST(ReplicaSlice, Rfc9111Section5_2_1_7OnlyIfCachedGetsWhatStandsInSlices) {
+  const Object object{numbered(size_bytes)};
+  Slices slices(serves(object));
+  const std::string only = "Cache-Control: only-if-cached\r\n";
+  const std::size_t border = 2 * slice_bytes;
+  const auto refused = [&](const std::string& lines) {
+    const std::size_t before = slices.origin.requests();
+    EXPECT_EQ(slices.replica.get("/", only + lines).status, 504) << lines;
+    EXPECT_EQ(slices.origin.requests(), before) << lines;
+  };
+  refused("");
+  expect_part(slices.replica.get("/", range(border, border + 9)), object.body, border, border + 9);
+  slices.replica.settle();
+  const auto hit = slices.replica.get("/", only + range(border + 10, border + 19));
+  expect_part(hit, object.body, border + 10, border + 19);
+  EXPECT_EQ(hit.field("cache-status"), "cache-7; hit; ttl=60");
+  refused(range(border - 1, border));
+  refused(range(border, border + slice_bytes));
+  refused("");
+  refused("If-Range: \"2\"\r\n" + range(border, border));
+  expect_whole(slices.replica.get("/"), object.body);
+  slices.replica.settle();
+  expect_whole(slices.replica.get("/", only), object.body);
+  expect_part(slices.replica.get("/", only + range(1, 3 * slice_bytes)), object.body, 1,
+              3 * slice_bytes);
+  EXPECT_EQ(slices.origin.requests(), 5U);
+  pass(slices.replica, Seconds{61});
+  refused("");
+  refused(range(border, border));
 }
 
 TEST(ReplicaSlice, HeadIsPassedOn) {
