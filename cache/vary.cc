@@ -96,16 +96,15 @@ bool is_language_range(std::string_view text) noexcept {
   bool is_first = true;
   std::size_t length = 0;
   for (const char c : text) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (c == '-') {
       if (length == 0) return false;
       is_first = false;
       length = 0;
-    } else if (!is_letter && (is_first || !http::is_in(c, http::kDigitClass))) {
-      return false;
-    } else if (++length > longest) {
-      return false;
+      continue;
     }
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool fits = is_letter || (!is_first && http::is_in(c, http::kDigitClass));
+    if (!fits || ++length > longest) return false;
   }
   return length > 0;
 }

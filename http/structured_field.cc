@@ -149,7 +149,7 @@ class Parser {
       Parameter parameter;
       if (!allowed() || !key(parameter.key)) return false;
       if (take('=') && !bare_item(parameter.value)) return false;
-      put(out, std::move(parameter));
+      put(out, parameter);
     }
     return true;
   }

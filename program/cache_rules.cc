@@ -167,6 +167,7 @@ std::string CacheRules::place(std::string_view key) const {
 
 std::vector<std::string_view> cache_rule_keys() {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const RuleKey& key : keys) names.push_back(key.name);
   return names;
 }

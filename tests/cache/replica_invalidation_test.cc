@@ -8,7 +8,6 @@ namespace ringside::cache {
 namespace {
 
 using support::answer;
-using support::eventually;
 using support::Gate;
 using support::Reply;
 using support::ScriptedPeer;

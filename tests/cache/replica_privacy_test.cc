@@ -6,7 +6,6 @@
 namespace ringside::cache {
 namespace {
 
-using metrics::Outcome;
 using support::answer;
 using support::Reply;
 using support::ScriptedPeer;

@@ -10,15 +10,10 @@ namespace {
 
 using support::always;
 using support::answer;
-using support::eventually;
 using support::Gate;
 using support::get_request;
-using support::Reply;
 using support::ScriptedPeer;
 using support::Stage;
-using support::TestClient;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr std::string_view typed =
     "Cache-Control: max-age=60\r\nETag: \"1\"\r\nContent-Type: text/plain\r\n"

@@ -16,7 +16,6 @@ using support::get_request;
 using support::Reply;
 using support::ScriptedPeer;
 using support::Stage;
-using support::TestClient;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -14,7 +14,6 @@ using support::Gate;
 using support::get_request;
 using support::Stage;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::UnorderedElementsAreArray;
 
 constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;

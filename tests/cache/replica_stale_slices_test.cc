@@ -9,7 +9,6 @@ namespace ringside::cache {
 namespace {
 
 using metrics::Outcome;
-using support::answer;
 using support::eventually;
 using support::Stage;
 using testing::ElementsAre;

@@ -13,7 +13,7 @@
 namespace ringside::cache {
 
 // An origin's connection ends after an answer without the end of its head, such as this.
-inline constexpr std::string_view closes = "";
+inline constexpr std::string_view closes{};
 
 inline void send_as_told(support::Stage& stage, const std::string& answer) {
   stage.send(answer);
