@@ -58,17 +58,17 @@ constexpr Milliseconds upstream_wait_timeout{1'000};   // for a connection to be
 constexpr size_t buffered_bytes = 1024 * kMiB;
 
 // Waits.
-constexpr Milliseconds deadline_tick{20};              // how late a deadline may be noticed
-constexpr Milliseconds client_head_timeout{10'000};    // first byte of a head to its end: 408
-constexpr Milliseconds client_idle_timeout{75'000};    // between requests: closed
-constexpr Milliseconds client_io_timeout{30'000};      // one piece of a body, either way
-constexpr size_t client_rate_least_bytes_s = 256;      // of a head or a body, either way; slower:
-constexpr Milliseconds client_rate_grace{10'000};      //   408 or closed, after so long
-constexpr Milliseconds continue_timeout{1'000};        // for upstream's `100 Continue`
-constexpr Milliseconds interim_timeout{1'000};         // a 1xx to a client for whom others wait, too
-constexpr Milliseconds tunnel_idle_timeout{600'000};   // without a byte either way: closed
-constexpr Milliseconds connect_timeout{1'000};         // one address
-constexpr Milliseconds first_byte_timeout{30'000};     // request sent to head of the answer
+constexpr Milliseconds deadline_tick{20};             // how late a deadline may be noticed
+constexpr Milliseconds client_head_timeout{10'000};   // first byte of a head to its end: 408
+constexpr Milliseconds client_idle_timeout{75'000};   // between requests: closed
+constexpr Milliseconds client_io_timeout{30'000};     // one piece of a body, either way
+constexpr size_t client_rate_least_bytes_s = 256;     // of a head or a body, either way; slower:
+constexpr Milliseconds client_rate_grace{10'000};     //   408 or closed, after so long
+constexpr Milliseconds continue_timeout{1'000};       // for upstream's `100 Continue`
+constexpr Milliseconds interim_timeout{1'000};        // a 1xx to a client for whom others wait, too
+constexpr Milliseconds tunnel_idle_timeout{600'000};  // without a byte either way: closed
+constexpr Milliseconds connect_timeout{1'000};        // one address
+constexpr Milliseconds first_byte_timeout{30'000};    // request sent to head of the answer
 constexpr Milliseconds replica_answer_allowance{500};  // a sidecar waits longer than a replica does
 constexpr Milliseconds upstream_io_timeout{30'000};    // one piece of a body, either way
 constexpr Milliseconds upstream_idle_timeout{60'000};  // a pooled connection is kept no longer

@@ -21,7 +21,7 @@ const FINDINGS_SHOWN = 20;
 
 // What Ringside writes itself; the rest arrives as it was sent, in its order.
 const REWRITTEN = new Set(['host', 'content-length', 'transfer-encoding', 'via', 'forwarded', 'x-forwarded-for',
-                           'x-country', 'expect', 'connection']);
+                           'x-country', 'surrogate-capability', 'expect', 'connection']);
 
 class Oracle {
   constructor(program) {

@@ -25,7 +25,7 @@ class HttpsOrigin(Tier):
         alone = self.start(
             "sidecar", "--replicas", "gone=127.0.0.1:1", "--without-replica", "origin",
             "--geo", self.countries(), "--origin", self.source.url,
-            "--origin-ca", self.authority.path,
+            "--origin-ca", self.authority.path, "--threads", 1,
         )  # fmt: skip
         return {"through both hops": self.sidecar([self.replica()]), "the sidecar alone": alone}
 
