@@ -10,7 +10,6 @@ namespace ringside::sidecar {
 namespace {
 
 using metrics::Outcome;
-using support::always;
 using support::eventually;
 using support::Gate;
 using support::refusing_address;
