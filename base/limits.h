@@ -168,6 +168,33 @@ constexpr unsigned geo_value_depth = 32;    // nesting of a record or the metada
 constexpr size_t geo_value_parts = 16'384;  // values in one; beyond: corrupt
 constexpr size_t geo_memo_entries = 4096;   // prefixes remembered per core (76 KiB); a power of 2
 
+// Kubernetes and DNS: where the members come from (k8s/).
+constexpr size_t api_answer_size_bytes = 32 * kMiB;  // a list; beyond: refused
+constexpr size_t api_event_size_bytes = 4 * kMiB;    // an event of a watch; beyond: listed again
+constexpr size_t api_values =
+    1'000'000;  // numbers, texts, lists and maps of one of them; malformed
+constexpr size_t api_refusal_size_bytes = 64 * kKiB;  // that is read of an answer that is none
+constexpr Milliseconds api_connect_timeout{3'000};    // and the TLS handshake
+constexpr Milliseconds api_answer_timeout{15'000};    // between two pieces of a list
+constexpr Seconds api_watch_timeout{240};             // the server ends a watch then; it is resumed
+constexpr Seconds api_watch_silence{280};             // we end it, where the server did not
+constexpr Seconds api_keepalive_idle{15};             // of a watch's connection; then TCP asks
+constexpr Seconds api_keepalive_interval{5};          //   every so often
+constexpr int api_keepalive_probes = 3;               //   so many times: it has failed
+constexpr Milliseconds api_backoff_start{200};        // after a failure, doubling, with jitter
+constexpr Milliseconds api_backoff_most{10'000};
+constexpr Milliseconds api_retry_after_most{60'000};  // that a 429 or 503 can make us wait
+constexpr Milliseconds discovery_settle{50};          // without news: what came is published
+constexpr Milliseconds discovery_delay_most{250};     //   and no later than this after the first
+constexpr size_t endpoint_slices = 1024;              // of one service; beyond: refused
+constexpr size_t service_account_size_bytes = 256 * kKiB;  // its token, its CA
+constexpr size_t kubeconfig_size_bytes = kMiB;
+constexpr Milliseconds dns_interval_least{1'000};  // records are asked for again, no sooner
+constexpr Milliseconds dns_interval_most{30'000};  //   and no later, whatever their TTL
+constexpr Milliseconds dns_timeout{2'000};         // one question
+constexpr int dns_tries = 2;
+constexpr Milliseconds dns_member_kept{60'000};  // that is missing in the answers
+
 // The admin listener.
 constexpr size_t admin_body_size_bytes = 4 * kMiB;
 constexpr size_t admin_threads = 2;
@@ -179,12 +206,14 @@ constexpr Milliseconds admin_linger_timeout{
     2'000};  // what still comes after the last answer is dropped
 
 // The program: configuration files and the process.
-constexpr size_t configuration_size_bytes = kMiB;  // beyond: refused
-constexpr size_t configuration_depth = 8;          // lists and maps within each other
-constexpr size_t configuration_nodes = 65'536;     // values, lists and maps together
-constexpr size_t configuration_map_keys = 256;     // in one map
-constexpr size_t store_memory_least_bytes = kMiB;  // --memory; less holds nothing of use
+constexpr size_t configuration_size_bytes = kMiB;   // beyond: refused
+constexpr size_t configuration_depth = 8;           // lists and maps within each other
+constexpr size_t configuration_nodes = 65'536;      // values, lists and maps together
+constexpr size_t configuration_map_keys = 256;      // in one map
+constexpr size_t store_memory_least_bytes = kMiB;   // --memory; less holds nothing of use
+constexpr unsigned store_memory_percent_most = 90;  // --memory N%; more leaves nothing for answers
 constexpr size_t store_memory_most_bytes = size_t{1} << 46;
+constexpr size_t kernel_file_size_bytes = 4 * kMiB;       // of /proc and the control groups
 constexpr size_t threads = 256;                           // --threads
 constexpr Milliseconds configured_wait_most{86'400'000};  // any duration in a configuration
 constexpr Milliseconds file_poll{1'000};       // how often files are looked at for changes

@@ -13,17 +13,11 @@
 #include <limits>
 #include <utility>
 
-#include "base/check.h"
 #include "base/limits.h"
+#include "http/name_library.h"
 
 namespace ringside::http {
 namespace {
-
-// Once for the process, before any channel; c-ares's own count of calls is not thread-safe.
-void initialise_library() {
-  static const int status = ares_library_init(ARES_LIB_INIT_ALL);
-  RINGSIDE_CHECK(status == ARES_SUCCESS);
-}
 
 // False: of a family that we don't speak.
 bool append_address(const sockaddr* from, std::vector<asio::ip::address>& into) {
@@ -109,7 +103,7 @@ void NameLookup::begin(const std::string& name, const std::string& servers) {
 }
 
 bool NameLookup::open_channel(const std::string& servers) {
-  initialise_library();
+  initialise_name_library();
   ares_options options{};
   options.timeout = static_cast<int>(limits::resolve_try_timeout.count());
   options.tries = limits::resolve_tries;

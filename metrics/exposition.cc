@@ -238,6 +238,25 @@ void add_process(Families& families, const ProcessFigures& process) {
                      number(process.max_fds));
 }
 
+void add_discovery(Families& families, const OperationFigures::Discovery& discovery) {
+  families.set_gauge("ringside_discovery_up",
+                     "1, or 0 while the source of the members is away and the last ones stay.", {},
+                     discovery.in_touch ? 1 : 0);
+  families.set_gauge("ringside_discovery_last_answer_timestamp_seconds",
+                     "When the source of the members last answered, since the Unix epoch.", {},
+                     discovery.last_answer_timestamp_seconds);
+  families.add_counter("ringside_discovery_topologies_total",
+                       "Times that news of the members were put to use.", {},
+                       number(discovery.topologies));
+  families.set_gauge("ringside_replicas_ready", "Members that their source calls ready.", {},
+                     number(discovery.replicas_ready));
+  for (const auto& [reason, failures] : discovery.failures) {
+    families.add_counter("ringside_discovery_failures_total",
+                         "Times that the source of the members failed to tell them, by reason.",
+                         {{"reason", reason}}, number(failures));
+  }
+}
+
 void add_operation(Families& families, const OperationFigures& operation) {
   const auto add_reloads = [&](const char* result, std::uint64_t reloads) {
     families.add_counter("ringside_configuration_reloads_total",
@@ -249,6 +268,7 @@ void add_operation(Families& families, const OperationFigures& operation) {
   families.set_gauge("ringside_configuration_last_reload_successful",
                      "1, or 0 where the last reload was refused.", {},
                      operation.last_reload_successful ? 1 : 0);
+  if (operation.discovery) add_discovery(families, *operation.discovery);
   if (!operation.access_log) return;
   families.add_counter("ringside_access_log_written_total", "Lines written to the access log.", {},
                        number(operation.access_log->written));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "metrics/process.h"
@@ -24,6 +25,14 @@ struct OperationFigures {
     std::uint64_t failures = 0;  // of writing or opening
   };
   std::optional<AccessLog> access_log;  // absent: none is written
+  struct Discovery {
+    bool in_touch = false;                     // with the source of the members
+    double last_answer_timestamp_seconds = 0;  // of it, since the Unix epoch; 0: never yet
+    std::uint64_t topologies = 0;              // made of what it told
+    std::uint64_t replicas_ready = 0;          // members that it calls ready
+    std::vector<std::pair<std::string, std::uint64_t>> failures;  // by reason
+  };
+  std::optional<Discovery> discovery{};  // absent: the members are listed
 };
 
 // The Prometheus text exposition (version 0.0.4) of all sheets and of this process: each family

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "metrics/sheet.h"
@@ -15,16 +16,15 @@ namespace ringside::program {
 Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& configuration,
                                                           const Clock& clock,
                                                           http::AccessLog* access_log) {
-  auto membership = make_membership(configuration.peers, configuration.scheme,
-                                    std::max<std::uint64_t>(configuration.topology_version, 1));
+  auto membership = first_membership(configuration, configuration.peers);
   if (!membership) return membership.error();
   auto settings = make_cache_settings(configuration, *membership);
   if (!settings) return settings.error();
 
-  auto started =
-      cache::Replica::start({configuration.name, *configuration.listen, thread_count(configuration),
-                             configuration.memory_bytes, *settings, access_log},
-                            clock);
+  auto started = cache::Replica::start(
+      {configuration.name, *configuration.listen, thread_count(configuration),
+       store_bytes(configuration.memory, configuration.machine), *settings, access_log},
+      clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<CacheService> service(new CacheService());
   service->replica_ = *std::move(started);
@@ -42,7 +42,12 @@ Membership CacheService::membership() const {
 
 std::vector<std::string> CacheService::details() const {
   const std::lock_guard lock(mutex_);
-  return {fmt::format("store: {} at most", size_text(configuration_.memory_bytes))};
+  const auto& [memory, machine] = std::tie(configuration_.memory, configuration_.machine);
+  std::string line = fmt::format("store: {} at most", size_text(store_bytes(memory, machine)));
+  if (memory.percent > 0) {
+    line += fmt::format(", {}% of {}", memory.percent, size_text(machine.memory_bytes));
+  }
+  return {std::move(line)};
 }
 
 Result<void> CacheService::publish(const Configuration& next, const Membership& membership) {
@@ -57,19 +62,28 @@ Result<void> CacheService::publish(const Configuration& next, const Membership& 
 
 Result<void> CacheService::apply(const Configuration& next) {
   const std::lock_guard control(control_);
-  auto membership =
-      reloaded_membership(membership_, configuration_.peers, next.peers, configuration_, next);
+  auto membership = discovers(next) ? with_scheme(membership_, next.scheme)
+                                    : reloaded_membership(membership_, configuration_.peers,
+                                                          next.peers, configuration_, next);
   if (!membership) return membership.error();
   return publish(next, *membership);
 }
 
 Result<Membership> CacheService::propose(const shard::TopologyRequest& request) {
   const std::lock_guard control(control_);
+  if (discovers(configuration_)) return not_ours_to_change(configuration_);
   auto membership = next_membership(membership_, request);
   if (!membership) return membership.error();
   auto published = publish(configuration_, *membership);
   if (!published) return published.error();
   return membership;
+}
+
+Result<void> CacheService::follow(const k8s::Roster& roster) {
+  const std::lock_guard control(control_);
+  auto membership = discovered_membership(membership_, roster, configuration_.scheme);
+  if (!membership) return membership.error();
+  return publish(configuration_, *membership);
 }
 
 PurgeResult CacheService::purge(const PurgeTarget& target) {

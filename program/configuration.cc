@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "program/member_source.h"
 #include "program/membership.h"
 
 namespace ringside::program {
@@ -28,6 +29,26 @@ Result<void> check_origins(const Configuration& configuration) {
   return {};
 }
 
+// Where the members come from: `list` is the option of those who name them.
+Result<void> check_source(const Configuration& configuration, std::string_view list,
+                          bool list_is_given) {
+  if (configuration.kubernetes && configuration.dns) {
+    return missing(configuration, "dns", "stands beside --kubernetes", "give one of them");
+  }
+  if (!discovers(configuration)) return {};
+  if (list_is_given) {
+    return missing(configuration, list, fmt::format("stands beside {}", source_text(configuration)),
+                   "give one of them: the members are either listed or discovered");
+  }
+  if (configuration.topology_version != 0) {
+    return missing(configuration, "topology-version",
+                   fmt::format("stands beside {}, which numbers the topologies itself",
+                               source_text(configuration)),
+                   "leave it out");
+  }
+  return {};
+}
+
 Result<void> check_sidecar(const Configuration& configuration) {
   if (!configuration.listen) {
     return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
@@ -36,10 +57,13 @@ Result<void> check_sidecar(const Configuration& configuration) {
     return missing(configuration, "replicas", "is a number, but a sidecar must know the addresses",
                    "write NAME=HOST:PORT,…");
   }
+  auto source = check_source(configuration, "replicas", !configuration.replicas.empty());
+  if (!source) return source.error();
   const bool asks_origin = configuration.without_replica == sidecar::WithoutReplica::ask_origin;
-  if (configuration.replicas.empty() && !asks_origin) {
+  if (configuration.replicas.empty() && !discovers(configuration) && !asks_origin) {
     return missing(configuration, "replicas", "no replica is given",
-                   "give --replicas NAME=HOST:PORT,…, or --without-replica origin");
+                   "give --replicas NAME=HOST:PORT,…, --kubernetes, --dns, or --without-replica "
+                   "origin");
   }
   return asks_origin ? check_origins(configuration) : Result<void>{};
 }
@@ -52,6 +76,8 @@ Result<void> check_cache(const Configuration& configuration) {
     return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
   }
   const auto& peers = configuration.peers;
+  auto source = check_source(configuration, "peers", !peers.empty());
+  if (!source) return source.error();
   const bool lists_itself = std::any_of(peers.begin(), peers.end(), [&](const auto& peer) {
     return peer.member.name == configuration.name;
   });
@@ -66,6 +92,10 @@ Result<void> check_up(const Configuration& configuration) {
   if (!configuration.replicas.empty()) {
     return missing(configuration, "replicas", "is a list of addresses, but `up` starts its own",
                    "write a number, or use `ringside sidecar`");
+  }
+  if (configuration.memory.percent > 0) {
+    return missing(configuration, "memory", "is a share, but `up` has several stores",
+                   "write the size of each, such as 256MiB");
   }
   return {};
 }
@@ -141,6 +171,16 @@ std::string Configuration::place(std::string_view option) const {
   return found == places.end() ? fmt::format("--{}", option) : found->second;
 }
 
+bool discovers(const Configuration& configuration) noexcept {
+  return configuration.kubernetes.has_value() || configuration.dns.has_value();
+}
+
+std::string source_text(const Configuration& configuration) {
+  if (configuration.kubernetes) return "--kubernetes " + target_text(*configuration.kubernetes);
+  if (configuration.dns) return "--dns " + target_text(*configuration.dns);
+  return "the configuration";
+}
+
 Configuration defaults(Command command) {
   Configuration out;
   if (command != Command::up) return out;
@@ -151,6 +191,11 @@ Configuration defaults(Command command) {
     out.purge_from.push_back(*Network::parse(loopback));
   }
   return out;
+}
+
+std::size_t thread_count(const Configuration& configuration) noexcept {
+  if (configuration.threads != 0) return configuration.threads;
+  return std::clamp<std::size_t>(configuration.machine.cores, 1, limits::threads);
 }
 
 std::vector<RouteConfiguration> effective_routes(const Configuration& configuration) {
@@ -211,9 +256,12 @@ std::vector<std::string> keep_fixed(const Configuration& running, Configuration&
   keep(running.listen, next.listen, "listen");
   keep(running.admin, next.admin, "admin");
   keep(running.name, next.name, "name");
-  keep(running.memory_bytes, next.memory_bytes, "memory");
+  keep(running.memory, next.memory, "memory");
   keep(running.threads, next.threads, "threads");
   keep(running.access_log, next.access_log, "access-log");
+  keep(running.kubernetes, next.kubernetes, "kubernetes");
+  keep(running.kubeconfig, next.kubeconfig, "kubeconfig");
+  keep(running.dns, next.dns, "dns");
   return changed;
 }
 

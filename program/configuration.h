@@ -14,7 +14,10 @@
 #include "base/log.h"
 #include "http/origin.h"
 #include "http/route_table.h"
+#include "k8s/dns_target.h"
+#include "k8s/target.h"
 #include "program/cache_rules.h"
+#include "program/machine.h"
 #include "shard/shard_key.h"
 #include "shard/topology_json.h"
 #include "sidecar/settings.h"
@@ -49,6 +52,10 @@ struct Configuration {
   std::optional<std::size_t> replica_count;
   std::vector<shard::MemberAt> replicas;
   std::vector<shard::MemberAt> peers;
+  // Where members are discovered instead; one of them at most.
+  std::optional<k8s::Target> kubernetes;
+  std::string kubeconfig;  // empty: the pod's service account
+  std::optional<k8s::DnsTarget> dns;
   std::uint64_t topology_version = 0;  // 0: not given
   std::string scheme = "ring";
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
@@ -61,8 +68,9 @@ struct Configuration {
   std::string country_header = "X-Country";
   sidecar::WithoutReplica without_replica = sidecar::WithoutReplica::refuse;
 
-  std::size_t memory_bytes = limits::store_memory_bytes;
-  std::size_t threads = 0;  // 0: one for each of the machine's
+  StoreMemory memory;
+  std::size_t threads = 0;  // 0: one for each core of `machine`
+  Machine machine;          // where this is the configuration of; nobody writes it
   log::Level log_level = log::Level::info;
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
@@ -82,7 +90,15 @@ struct Configuration {
   [[nodiscard]] bool given(std::string_view option) const { return places.contains(option); }
 };
 
+// Whether the members come from a source that is watched, and not from lists and `PUT /topology`.
+[[nodiscard]] bool discovers(const Configuration& configuration) noexcept;
+// That source, for messages: "--kubernetes shop/ringside-cache".
+[[nodiscard]] std::string source_text(const Configuration& configuration);
+
 [[nodiscard]] Configuration defaults(Command command);
+
+// The threads to start: as configured, else the machine's.
+[[nodiscard]] std::size_t thread_count(const Configuration& configuration) noexcept;
 
 // The routes with what they leave out filled in; one named `default` where there are none.
 [[nodiscard]] std::vector<RouteConfiguration> effective_routes(const Configuration& configuration);

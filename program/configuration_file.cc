@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <initializer_list>
-#include <memory>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "http/target.h"
 #include "program/cache_rules.h"
 #include "program/options.h"
@@ -312,20 +309,11 @@ Result<void> overlay_yaml(Configuration& configuration, std::string_view text,
 }
 
 Result<void> overlay_file(Configuration& configuration, const std::string& path) {
-  const auto cannot = [&](int code) {
-    return invalid_input(fmt::format("{}: {}; name a configuration file that can be read", path,
-                                     std::generic_category().message(code)));
-  };
-  struct Closer {
-    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
-  };
-  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) return cannot(errno);
-  // One byte more than allowed, so that a larger file is seen to be one.
-  std::string text(limits::configuration_size_bytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return cannot(errno);
-  return overlay_yaml(configuration, text, path);
+  const auto text = read_file(path, limits::configuration_size_bytes);
+  if (!text) {
+    return invalid_input(text.error().message + "; name a configuration file that can be read");
+  }
+  return overlay_yaml(configuration, *text, path);
 }
 
 }  // namespace ringside::program

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "program/member_source.h"
 #include "program/options.h"
 #include "program/values.h"
 
@@ -73,6 +74,9 @@ ordered_json all_values(const Configuration& c) {
   out["origin_connections"] = c.origin_connections;
   out["replicas"] = replicas(c);
   out["peers"] = members(c.peers);
+  out["kubernetes"] = c.kubernetes ? ordered_json(target_text(*c.kubernetes)) : ordered_json();
+  out["kubeconfig"] = c.kubeconfig.empty() ? ordered_json() : ordered_json(c.kubeconfig);
+  out["dns"] = c.dns ? ordered_json(target_text(*c.dns)) : ordered_json();
   out["topology_version"] =
       c.topology_version == 0 ? ordered_json() : ordered_json(c.topology_version);
   out["scheme"] = c.scheme;
@@ -86,8 +90,8 @@ ordered_json all_values(const Configuration& c) {
   out["without_replica"] =
       c.without_replica == sidecar::WithoutReplica::refuse ? "refuse" : "origin";
   out["purge_from"] = networks(c.purge_from);
-  out["memory"] = size_text(c.memory_bytes);
-  out["threads"] = c.threads == 0 ? ordered_json() : ordered_json(c.threads);
+  out["memory"] = size_text(store_bytes(c.memory, c.machine));
+  out["threads"] = thread_count(c);
   out["log_level"] = level_text(c.log_level);
   out["connect_timeout"] = duration_text(c.connect_timeout);
   out["first_byte_timeout"] = duration_text(c.first_byte_timeout);
@@ -105,7 +109,7 @@ std::string to_json(Command command, const Configuration& configuration) {
   ordered_json page;
   for (const Option& option : all_options()) {
     const std::string key = option.key();
-    // What was left to its default without a value (a database, the threads) is not there.
+    // What was left to its default without a value (a database, a topology's version) is not there.
     if (option.is_for(command) && !values.at(key).is_null()) page[key] = values.at(key);
   }
   page["routes"] = routes(command, configuration);

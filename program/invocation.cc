@@ -6,6 +6,7 @@ namespace ringside::program {
 
 Result<Configuration> load(const Invocation& invocation) {
   Configuration configuration = defaults(invocation.command);
+  configuration.machine = this_machine().machine;
   if (!invocation.config_file.empty()) {
     auto overlaid = overlay_file(configuration, invocation.config_file);
     if (!overlaid) return overlaid.error();

@@ -8,17 +8,34 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "k8s/roster.h"
 #include "program/configuration.h"
 #include "shard/topology.h"
 #include "shard/topology_json.h"
 
 namespace ringside::program {
 
-// A topology and where its members are reached now. A value; the topology is shared.
+// How a member is, as its source tells.
+struct Standing {
+  bool ready = true;
+  bool terminating = false;
+  std::string zone;
+  bool operator==(const Standing&) const = default;
+};
+
+// A topology, and beside it where its members are reached now and how they are. A value; the
+// topology is shared.
 struct Membership {
   std::shared_ptr<const shard::Topology> topology;
-  std::vector<Endpoint> addresses;  // of the topology's members, in their order
+  std::vector<Endpoint>
+      addresses;  // of the topology's members, in their order; host empty: nowhere
+  std::vector<Standing> standings{};  // likewise; empty: the source does not tell, all are ready
 };
+
+// At the start: those listed, or none where they are to be discovered, with version 0, which is no
+// source's.
+[[nodiscard]] Result<Membership> first_membership(const Configuration& configuration,
+                                                  const std::vector<shard::MemberAt>& listed);
 
 // Refuses what Topology::make refuses, and two members at one address.
 [[nodiscard]] Result<Membership> make_membership(const std::vector<shard::MemberAt>& members,
@@ -39,7 +56,19 @@ struct Membership {
                                                      const Configuration& running,
                                                      const Configuration& next);
 
-// The body of `GET /topology`: shard::to_json with each member's address.
+// What a source that is watched tells. Its replicas are the members, whether they are there or not;
+// the version is its own, or the present one's successor where it has none and the topology is
+// another.
+[[nodiscard]] Result<Membership> discovered_membership(const Membership& present,
+                                                       const k8s::Roster& roster,
+                                                       std::string_view scheme);
+
+// The same members at the same places, under another scheme: what a reload may ask for where the
+// members are discovered.
+[[nodiscard]] Result<Membership> with_scheme(const Membership& present, std::string_view scheme);
+
+// The body of `GET /topology`: shard::to_json with each member's address (null: nowhere at present)
+// and, where the source tells, `ready`, `terminating` and `placed_in`, the zone that it is in now.
 [[nodiscard]] std::string to_json(const Membership& membership);
 
 }  // namespace ringside::program

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "program/member_source.h"
 #include "program/values.h"
 #include "shard/member.h"
 #include "shard/quotation.h"
@@ -82,17 +83,6 @@ Result<void> set_without_replica(Configuration& configuration, std::string_view 
   return {};
 }
 
-Result<void> set_memory(Configuration& configuration, std::string_view text) {
-  const auto bytes = parse_size(text);
-  if (!bytes) return bytes.error();
-  if (*bytes < limits::store_memory_least_bytes) {
-    return invalid_input(fmt::format("{} holds nothing of use; give at least {}", text,
-                                     size_text(limits::store_memory_least_bytes)));
-  }
-  configuration.memory_bytes = *bytes;
-  return {};
-}
-
 // Connections that the pools of all cores could not have make no sense.
 Result<void> set_connections_per_address(Configuration& configuration, std::string_view text) {
   const auto connections = parse_number(text, 1, limits::connections_per_core);
@@ -146,6 +136,15 @@ constexpr auto options = std::to_array<Option>({
     {"peers", for_cache, Form::list, "NAME=HOST:PORT,...",
      "Every replica of the tier, this one too, as in the sidecar's --replicas",
      set_field<&C::peers, parse_members>},
+    {"kubernetes", for_sidecar | for_cache, Form::text, "[NS/]NAME[:PORT]",
+     "The StatefulSet whose pods are the replicas, instead of a list",
+     set_field<&C::kubernetes, parse_kubernetes_target>},
+    {"kubeconfig", for_sidecar | for_cache, Form::text, "FILE",
+     "How the API server is reached (default: by the pod's service account)",
+     set_field<&C::kubeconfig, parse_file_name>},
+    {"dns", for_sidecar | for_cache, Form::text, "NAME[:PORT]",
+     "The headless service whose DNS records name the replicas, instead of a list",
+     set_field<&C::dns, parse_dns_target>},
     {"topology-version", for_sidecar | for_cache, Form::text, "N",
      "The version of the members given; newer ones win", set_topology_version},
     {"scheme", for_servers | for_shard, Form::text, "NAME",
@@ -177,10 +176,11 @@ constexpr auto options = std::to_array<Option>({
     {"purge-from", for_servers, Form::list, "NET,...",
      "Whose PURGE requests are obeyed (default: nobody's; up: loopback's)",
      set_field<&C::purge_from, parse_networks>},
-    {"memory", for_up | for_cache, Form::text, "SIZE",
-     "Of a replica's store (default 256MiB); up: of each", set_memory},
+    {"memory", for_up | for_cache, Form::text, "SIZE|N%",
+     "Of a replica's store (default 256MiB), N%: of what the container has; up: of each",
+     set_field<&C::memory, parse_store_memory>},
     {"threads", for_servers, Form::text, "N",
-     "One core each (default: the machine's); up: the sidecar's, replicas have one", set_threads},
+     "One core each (default: the container's); up: the sidecar's, replicas have one", set_threads},
     {"log-level", for_servers, Form::text, "LEVEL", "debug, info, warning or error (default info)",
      set_field<&C::log_level, parse_level>},
     {"connect-timeout", for_servers, Form::text, "TIME", "To one upstream address (default 1s)",

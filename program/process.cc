@@ -14,11 +14,12 @@
 namespace ringside::program {
 
 Process::Process(Invocation invocation, Configuration configuration, Service& service,
-                 const Clock& clock, http::AccessLog* access_log)
+                 const Clock& clock, Company company)
     : invocation_(std::move(invocation)),
       service_(service),
       clock_(clock),
-      access_log_(access_log),
+      access_log_(company.access_log),
+      discovery_(std::move(company.discovery)),
       configuration_(std::move(configuration)) {
   add_pages();
 }
@@ -153,10 +154,15 @@ int Process::end(const Signals& signals) {
     std::_Exit(1);  // taking all down in order could wait for an administrator, or for a purge
   }
   signals.end_at_once();  // for the same reason
-  admin_.stop();          // first: its handlers ask the service
-  end_delay();
-  service_.stop();
+  stop();
   return 0;
+}
+
+void Process::stop() {
+  admin_.stop();  // first: its handlers ask the others
+  end_delay();
+  discovery_.reset();
+  service_.stop();
 }
 
 }  // namespace ringside::program

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "http/access_log.h"
 #include "http/admin_server.h"
+#include "k8s/discovery.h"
 #include "metrics/exposition.h"
 #include "program/file_watch.h"
 #include "program/invocation.h"
@@ -20,13 +22,18 @@
 
 namespace ringside::program {
 
+// What stands beside a service.
+struct Company {
+  http::AccessLog* access_log = nullptr;      // what it writes; null: none. Outlives the process
+  std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
+};
+
 // The life of one service as a process: its admin pages, reloads, and its end.
 class Process {
  public:
-  // `configuration` is what the service was started with. `access_log` is what it writes, null
-  // where it writes none. Service, clock and log must outlive it.
+  // `configuration` is what the service was started with. Service and clock must outlive it.
   Process(Invocation invocation, Configuration configuration, Service& service, const Clock& clock,
-          http::AccessLog* access_log = nullptr);
+          Company company = {});
   ~Process();
 
   // Serves the admin pages from here on.
@@ -36,6 +43,9 @@ class Process {
   // Waits for signals and changed files until it is told to end; drains. Returns the exit code, 0.
   // A second signal ends the process on the spot, with 1 because answers may have been cut.
   [[nodiscard]] int run(const Signals& signals);
+
+  // Ends all of it at once, without a drain.
+  void stop();
 
   // Loads the configuration again and publishes it, or keeps everything as it is and says why. On
   // the thread of run().
@@ -62,6 +72,7 @@ class Process {
   Service& service_;
   const Clock& clock_;
   http::AccessLog* const access_log_;
+  std::unique_ptr<k8s::Discovery> discovery_;  // ends before the service that follows it
   std::atomic<bool> draining_ = false;
 
   mutable std::mutex mutex_;  // for the pages: what is below

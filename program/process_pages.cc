@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "program/configuration_json.h"
+#include "program/discovery.h"
 #include "program/front_page.h"
 #include "program/process.h"
 #include "program/request_url.h"
@@ -101,6 +102,9 @@ metrics::OperationFigures Process::figures() const {
     out.access_log.emplace(
         metrics::OperationFigures::AccessLog{log.written, log.dropped, log.failures});
   }
+  if (discovery_ != nullptr) {
+    out.discovery = discovery_figures(discovery_->figures(), service_.membership());
+  }
   const std::lock_guard lock(mutex_);
   out.reloads_applied = reloads_applied_;
   out.reloads_refused = reloads_refused_;
@@ -115,6 +119,9 @@ AdminServer::Answer Process::readiness() const {
   fmt::format_to(std::back_inserter(page), "{} at {}\ntopology: version {}, id {}, {} replicas\n",
                  service_.title(), service_.address().text(), membership.topology->version(),
                  membership.topology->id().hex(), membership.addresses.size());
+  if (discovery_ != nullptr) {
+    page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
+  }
   for (const std::string& line : service_.details()) page += line + "\n";
   const std::lock_guard lock(mutex_);
   fmt::format_to(std::back_inserter(page), "reloads: {} applied, {} refused\n", reloads_applied_,

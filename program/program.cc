@@ -14,6 +14,7 @@
 #include "program/cache_service.h"
 #include "program/command_line.h"
 #include "program/countries.h"
+#include "program/discovery.h"
 #include "program/process.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -108,6 +109,14 @@ Result<void> validate(Command command, const Configuration& configuration) {
   return {};
 }
 
+// What operators should know of where it runs, once.
+void tell_of_machine(Command command, const Configuration& configuration) {
+  for (const std::string& line : this_machine().complaints) log::warning("{}", line);
+  if (command != Command::cache) return;
+  const std::string warning = memory_warning(configuration.memory, configuration.machine);
+  if (!warning.empty()) log::warning("{}: {}", configuration.place("memory"), warning);
+}
+
 int run_service(const Invocation& invocation, const Configuration& configuration) {
   const std::string_view called = name(invocation.command);
   const Signals signals;  // before any thread is made
@@ -116,13 +125,20 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   for (const std::string& key : unused_keys(invocation.command, configuration)) {
     log::info("{} is not used by ringside {}", key, called);
   }
+  tell_of_machine(invocation.command, configuration);
   auto log = open_access_log(configuration);
   if (!log) return fail(called, log.error());
   auto service = start_service(invocation.command, configuration, system_clock(), log->get());
   if (!service) return fail(called, service.error());
-  Process process(invocation, configuration, **service, system_clock(), log->get());
-  if (auto started = process.start_admin(); !started) {
+  auto discovery = start_discovery(configuration, **service, system_clock());
+  if (!discovery) {
     (*service)->stop();
+    return fail(called, discovery.error());
+  }
+  Process process(invocation, configuration, **service, system_clock(),
+                  {log->get(), *std::move(discovery)});
+  if (auto started = process.start_admin(); !started) {
+    process.stop();
     return fail(called, started.error());
   }
   print_summary(**service, process);

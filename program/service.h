@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "http/admin_server.h"
+#include "k8s/roster.h"
 #include "metrics/totals.h"
 #include "program/configuration.h"
 #include "program/membership.h"
@@ -44,8 +45,10 @@ class Service {
   // Publishes a checked configuration whole, or changes nothing and says why. What
   // keep_fixed() names is as it was.
   [[nodiscard]] virtual Result<void> apply(const Configuration& next) = 0;
-  // Membership from `PUT /topology`.
+  // Membership from `PUT /topology`; refused where the members are discovered.
   [[nodiscard]] virtual Result<Membership> propose(const shard::TopologyRequest& request) = 0;
+  // Membership from the source that is watched.
+  [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
   [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
 
   virtual void drain() = 0;
@@ -55,6 +58,13 @@ class Service {
   // The admin pages that only this service has.
   virtual void add_pages(http::AdminServer& /*server*/) {}
 };
+
+// Why `PUT /topology` is refused where the members are discovered.
+[[nodiscard]] inline Error not_ours_to_change(const Configuration& configuration) {
+  return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+               "the members come from " + source_text(configuration) +
+                   "; change them there, such as by `kubectl scale`"};
+}
 
 // The error of a component that did not start: a port in use and its like are failures, not wrong
 // usage.

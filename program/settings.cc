@@ -52,6 +52,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->topology = membership.topology;
   out->topology_id = membership.topology->id().hex();
   out->addresses = membership.addresses;
+  for (const Standing& standing : membership.standings) out->unready.push_back(!standing.ready);
   out->countries = std::move(countries);
   out->trusted = configuration.trust;
   out->purge_from = configuration.purge_from;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
-#include "base/limits.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 
@@ -17,18 +15,12 @@ std::string describe(const Countries& countries) {
   return fmt::format("countries: {}, {}", countries->path(), countries->description());
 }
 
-std::size_t thread_count(const Configuration& configuration) noexcept {
-  if (configuration.threads != 0) return configuration.threads;
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, limits::threads);
-}
-
 Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuration& configuration,
                                                               const Clock& clock,
                                                               http::AccessLog* access_log) {
   auto countries = open_countries_at_start(configuration);
   if (!countries) return countries.error();
-  auto membership = make_membership(configuration.replicas, configuration.scheme,
-                                    std::max<std::uint64_t>(configuration.topology_version, 1));
+  auto membership = first_membership(configuration, configuration.replicas);
   if (!membership) return membership.error();
   auto settings = make_sidecar_settings(configuration, *membership, *countries);
   if (!settings) return settings.error();
@@ -53,6 +45,10 @@ Membership SidecarService::membership() const {
 
 std::string SidecarService::not_ready() const {
   const std::lock_guard lock(mutex_);
+  // Even one that may ask the origin waits for the first news: else a start would be a surge there.
+  if (discovers(configuration_) && membership_.topology->version() == 0) {
+    return "the members are not known yet";
+  }
   const bool without = membership_.addresses.empty() &&
                        configuration_.without_replica == sidecar::WithoutReplica::refuse;
   return without ? "no replica is known" : "";
@@ -80,19 +76,28 @@ Result<void> SidecarService::apply(const Configuration& next) {
   auto countries = open_countries(next);
   // A database that was never there may go on missing; one that is in use is not given up.
   if (!countries && !(next.geo_optional && !countries_)) return countries.error();
-  auto membership = reloaded_membership(membership_, configuration_.replicas, next.replicas,
-                                        configuration_, next);
+  auto membership = discovers(next) ? with_scheme(membership_, next.scheme)
+                                    : reloaded_membership(membership_, configuration_.replicas,
+                                                          next.replicas, configuration_, next);
   if (!membership) return membership.error();
   return publish(next, *membership, countries ? *countries : Countries{});
 }
 
 Result<Membership> SidecarService::propose(const shard::TopologyRequest& request) {
   const std::lock_guard control(control_);
+  if (discovers(configuration_)) return not_ours_to_change(configuration_);
   auto membership = next_membership(membership_, request);
   if (!membership) return membership.error();
   auto published = publish(configuration_, *membership, countries_);
   if (!published) return published.error();
   return membership;
+}
+
+Result<void> SidecarService::follow(const k8s::Roster& roster) {
+  const std::lock_guard control(control_);
+  auto membership = discovered_membership(membership_, roster, configuration_.scheme);
+  if (!membership) return membership.error();
+  return publish(configuration_, *membership, countries_);
 }
 
 PurgeResult SidecarService::purge(const PurgeTarget& target) {

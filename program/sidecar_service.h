@@ -26,6 +26,7 @@ class SidecarService final : public Service {
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] Result<void> apply(const Configuration& next) override;
   [[nodiscard]] Result<Membership> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] Result<void> follow(const k8s::Roster& roster) override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;
@@ -48,8 +49,5 @@ class SidecarService final : public Service {
 
 // For /readyz: which database is in use.
 [[nodiscard]] std::string describe(const Countries& countries);
-
-// The threads to start: as configured, else the machine's.
-[[nodiscard]] std::size_t thread_count(const Configuration& configuration) noexcept;
 
 }  // namespace ringside::program

@@ -12,6 +12,7 @@ Signals::Signals() {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, number);
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  static_cast<void>(std::signal(SIGCHLD, SIG_IGN));
 }
 
 Signals::Event Signals::wait(Milliseconds at_most) const noexcept {

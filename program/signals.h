@@ -12,7 +12,10 @@ class Signals {
  public:
   enum class Event { none, terminate, reload };
 
-  // Blocks SIGTERM, SIGINT and SIGHUP; ignores SIGPIPE, which sockets answer with an error anyway.
+  // Blocks SIGTERM, SIGINT and SIGHUP, so that they reach us as process 1 too, to which the kernel
+  // sends no signal that would just end it. Ignores SIGPIPE, which sockets answer with an error
+  // anyway, and SIGCHLD: we start no processes, but process 1 of a container inherits others',
+  // which the kernel then takes away when they end.
   Signals();
   // The next signal, or `none` after `at_most`.
   [[nodiscard]] Event wait(Milliseconds at_most) const noexcept;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -90,7 +91,8 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
     constexpr std::size_t cores = 1;
     const std::string name = fmt::format("cache-{}", out.replicas.size());
     auto started = cache::Replica::start(
-        {name, any_loopback_port(), cores, next.memory_bytes, *settings}, clock_);
+        {name, any_loopback_port(), cores, store_bytes(next.memory, next.machine), *settings},
+        clock_);
     if (!started) {
       Error error = start_failure(started.error());
       error.message = fmt::format("{} did not start: {}", name, error.message);
@@ -151,6 +153,10 @@ Result<void> Tier::apply(const Configuration& next) {
                                    ? present.replicas.size()
                                    : next.replica_count.value_or(replicas_by_default);
   return change(next, countries ? *countries : Countries{}, replicas);
+}
+
+Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
+  crash("a tier starts its own replicas and discovers none", __FILE__, __LINE__);
 }
 
 Result<Membership> Tier::propose(const shard::TopologyRequest& /*request*/) {

@@ -69,6 +69,7 @@ class Tier final : public Service {
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] Result<void> apply(const Configuration& next) override;
   [[nodiscard]] Result<Membership> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] Result<void> follow(const k8s::Roster& roster) override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;

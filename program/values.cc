@@ -188,6 +188,24 @@ Result<std::size_t> parse_size(std::string_view text) {
 
 std::string size_text(std::size_t bytes) { return in_largest_unit(bytes, size_units); }
 
+Result<StoreMemory> parse_store_memory(std::string_view text) {
+  if (text.ends_with('%')) {
+    const auto percent = parse_number(text.substr(0, text.size() - 1), 1, limits::store_memory_percent_most);
+    if (percent) return StoreMemory{0, static_cast<unsigned>(*percent)};
+    return invalid_input(
+        fmt::format("{} is no share that a store can have; write 1% to {}%, such as 75%: "
+                    "connections and buffers need the rest",
+                    quotation(text), limits::store_memory_percent_most));
+  }
+  const auto bytes = parse_size(text);
+  if (!bytes) return invalid_input(bytes.error().message + ", or a share such as 75%");
+  if (*bytes < limits::store_memory_least_bytes) {
+    return invalid_input(fmt::format("{} holds nothing of use; give at least {}", text,
+                                     size_text(limits::store_memory_least_bytes)));
+  }
+  return StoreMemory{*bytes, 0};
+}
+
 Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);

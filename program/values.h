@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "http/origin.h"
+#include "program/machine.h"
 #include "shard/topology_json.h"
 
 // How values are written in flags and configuration files. An Error says what is wrong with the
@@ -30,6 +31,10 @@ namespace ringside::program {
 // `512KiB`, `256MiB`, `1GiB`, or bytes without a unit.
 [[nodiscard]] Result<std::size_t> parse_size(std::string_view text);
 [[nodiscard]] std::string size_text(std::size_t bytes);
+
+// A size, at least limits::store_memory_least_bytes, or a share: from `1%` up to
+// limits::store_memory_percent_most.
+[[nodiscard]] Result<StoreMemory> parse_store_memory(std::string_view text);
 
 // A whole number in decimal digits.
 [[nodiscard]] Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t least,

@@ -37,6 +37,7 @@ test_packages=(
   python3
   # what the end-to-end tests run beside ringside
   curl=curl
+  kubernetes-client=kubectl
   netcat-openbsd=nc
   nginx-light=nginx
   nodejs=node
@@ -51,6 +52,12 @@ test_packages=(
 fetch_packages=(
   ca-certificates
   npm=npm
+)
+
+# What scripts/image needs beside build_packages.
+image_packages=(
+  buildah=buildah
+  ca-certificates
 )
 
 # Packages that bring a daemon. We want their programs, never a running service.

@@ -32,6 +32,9 @@ http::Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settin
                                         const Endpoint& address,
                                         const http::OutgoingRequest& request,
                                         SteadyPoint deadline) {
+  if (address.host.empty()) {
+    co_return Error{ErrorKind::refused, ErrorSource::peer, Retry::no, "has no address at present"};
+  }
   http::Exchange exchange(state.core, state.replicas);
   const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
                                     deadline};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
 
-#include "base/check.h"
 #include "base/limits.h"
 #include "http/head_text.h"
 #include "http/internal_fields.h"
@@ -70,7 +69,8 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
   boost::container::static_vector<shard::MemberIndex, limits::owners_tried> asked;
   while (true) {
     const auto owner = state_.health.choose(settings_, decision_.key(), asked);
-    RINGSIDE_CHECK(owner.has_value());  // fewer were asked than there are
+    if (!owner) co_return nobody;  // the others are nowhere at present
+    if (!asked.empty()) state_.sheet.count_retry();
     asked.push_back(*owner);
     head.resize(head_size);
     http::append_field(head, http::internal::deadline,
@@ -90,7 +90,6 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
     if (!was_last && !may_repeat_after(failure)) co_return failure;
     state_.sheet.count_error(failure);
     if (was_last) co_return nobody;
-    state_.sheet.count_retry();
   }
 }
 

@@ -52,17 +52,22 @@ HealthWatch::Replica* HealthWatch::find(const Settings& settings,
   return found == replicas_.end() ? nullptr : &found->second;
 }
 
-int HealthWatch::rank(const Settings& settings, shard::MemberIndex member,
-                      const shard::ShardKey& key, SteadyPoint now) noexcept {
+std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberIndex member,
+                                     const shard::ShardKey& key, SteadyPoint now) noexcept {
+  if (settings.addresses[member].host.empty()) return std::nullopt;
+  if (!settings.is_ready(member)) return 3;
   const Replica* replica = find(settings, member);
   if (replica == nullptr || replica->health.takes(key.hash, now)) return 0;
   return replica->health.is_ejected() ? 2 : 1;
 }
 
-std::size_t HealthWatch::members_out() const noexcept {
-  return static_cast<std::size_t>(
+// Counted of the newest members and of the request's, whichever they are: too many is no harm.
+std::size_t HealthWatch::members_out(const Settings& settings) const noexcept {
+  const auto unwell =
       std::count_if(members_.begin(), members_.end(),
-                    [](const Replica* member) { return !member->health.is_in_service(); }));
+                    [](const Replica* member) { return !member->health.is_in_service(); });
+  const auto unready = std::count(settings.unready.begin(), settings.unready.end(), true);
+  return static_cast<std::size_t>(unwell + unready);
 }
 
 std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
@@ -71,16 +76,17 @@ std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
   if (asked.empty()) {  // Nearly always this is all.
     const shard::MemberIndex owner = settings.topology->owner(key);
     const Replica* replica = find(settings, owner);
-    if (replica == nullptr || replica->health.is_in_service()) return owner;
+    const bool well = replica == nullptr || replica->health.is_in_service();
+    if (well && settings.is_ready(owner)) return owner;
   }
   const SteadyPoint now = core_.steady_now();
-  settings.topology->owners(key, limits::owners_tried + members_out(), owners_);
+  settings.topology->owners(key, limits::owners_tried + members_out(settings), owners_);
   std::optional<shard::MemberIndex> best;
-  int best_rank = 0;
+  std::optional<int> best_rank;
   for (const shard::MemberIndex owner : owners_) {
     if (std::find(asked.begin(), asked.end(), owner) != asked.end()) continue;
-    const int owner_rank = rank(settings, owner, key, now);
-    if (best && owner_rank >= best_rank) continue;
+    const auto owner_rank = rank(settings, owner, key, now);
+    if (!owner_rank || (best_rank && *owner_rank >= *best_rank)) continue;
     best = owner;
     best_rank = owner_rank;
     if (best_rank == 0) break;

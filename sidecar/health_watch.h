@@ -39,8 +39,9 @@ class HealthWatch {
               const std::vector<metrics::ShardIndex>& shards);
 
   // Whom to ask for a key: of its owners, in their order and without those in `asked`, the first
-  // that takes it; where none does, one that is not ejected rather than one that is. nullopt: all
-  // members were asked. `settings` are the request's, and need not be the newest.
+  // that takes it; where none does, one that is not ejected rather than one that is, and those that
+  // are not ready at the very last. nullopt: all members that are anywhere were asked. `settings`
+  // are the request's, and need not be the newest.
   [[nodiscard]] std::optional<shard::MemberIndex> choose(const Settings& settings,
                                                          const shard::ShardKey& key,
                                                          std::span<const shard::MemberIndex> asked);
@@ -82,10 +83,10 @@ class HealthWatch {
   using Key = std::pair<std::string, Endpoint>;  // name and address
 
   [[nodiscard]] Replica* find(const Settings& settings, shard::MemberIndex member) noexcept;
-  // The smaller the better.
-  [[nodiscard]] int rank(const Settings& settings, shard::MemberIndex member,
-                         const shard::ShardKey& key, SteadyPoint now) noexcept;
-  [[nodiscard]] std::size_t members_out() const noexcept;
+  // The smaller the better; nullopt: can't be asked.
+  [[nodiscard]] std::optional<int> rank(const Settings& settings, shard::MemberIndex member,
+                                        const shard::ShardKey& key, SteadyPoint now) noexcept;
+  [[nodiscard]] std::size_t members_out(const Settings& settings) const noexcept;
   void look();
   http::Task<void> probe_one(Replica& replica);
   void eject_if_allowed(Replica& replica);

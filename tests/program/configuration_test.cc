@@ -5,8 +5,11 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string_view>
 
+#include "base/file.h"
 #include "program/configuration_file.h"
 #include "program/configuration_json.h"
 #include "program/invocation.h"
@@ -32,8 +35,10 @@ Result<Configuration> read(const std::string& text, Command command = Command::s
 TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   Configuration configuration = defaults(Command::sidecar);
   ASSERT_TRUE(overlay_file(configuration, example));
+  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns"};
   for (const Option& option : all_options()) {
-    EXPECT_TRUE(configuration.given(option.name)) << option.key();
+    const bool stands_instead = instead.contains(option.name);
+    EXPECT_EQ(configuration.given(option.name), !stands_instead) << option.key();
   }
   for (const std::string_view key : cache_rule_keys()) {
     EXPECT_TRUE(configuration.cache.given(key)) << key;
@@ -48,6 +53,50 @@ TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   }
 }
 
+// What can't stand beside `replicas` and `peers` stands in comments, and is right too.
+TEST(Configuration, TheExamplesAlternativesAreValid) {
+  const std::string text = read_file(example, limits::configuration_size_bytes).value();
+  for (const std::string key : {"kubernetes", "kubeconfig", "dns"}) {
+    const auto from = text.find("\n# " + key + ": ");
+    ASSERT_NE(from, std::string::npos) << key;
+    const auto line = text.substr(from + 3, text.find('\n', from + 3) - from - 3);
+    const auto configuration = read(line);
+    EXPECT_TRUE(configuration) << configuration.error().message;
+  }
+}
+
+// Members are either listed or discovered, and by one source.
+TEST(Configuration, MembersHaveOneSource) {
+  const std::string sidecar = "listen: 127.0.0.1:1\n";
+  const std::string cache = "name: a\nlisten: 127.0.0.1:1\norigin: http://o:1\n";
+  struct Case {
+    Command command;
+    std::string text;
+    std::string message;  // empty: right
+  };
+  const std::vector<Case> cases{
+      {Command::sidecar, sidecar, "no replica is given; give --replicas"},
+      {Command::sidecar, sidecar + "kubernetes: shop/cache", ""},
+      {Command::sidecar, sidecar + "dns: cache.shop", ""},
+      {Command::sidecar, sidecar + "dns: c\nkubernetes: c", "stands beside --kubernetes"},
+      {Command::sidecar, sidecar + "kubernetes: c\nreplicas: a=h:1",
+       "replicas: stands beside --kubernetes c; give one of them"},
+      {Command::sidecar, sidecar + "kubernetes: c\npeers: a=h:1", ""},  // not the sidecar's
+      {Command::sidecar, sidecar + "dns: c\ntopology_version: 3",
+       "stands beside --dns c, which numbers the topologies itself"},
+      {Command::cache, cache + "kubernetes: shop/cache:http", ""},
+      {Command::cache, cache + "dns: c\npeers: a=h:1", "peers: stands beside --dns c"},
+  };
+  for (const Case& one : cases) {
+    const auto loaded = read(one.text, one.command);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto checked = check(one.command, *loaded);
+    ASSERT_EQ(checked.has_value(), one.message.empty()) << one.text;
+    if (checked) continue;
+    EXPECT_THAT(checked.error().message, HasSubstr(one.message)) << one.text;
+  }
+}
+
 TEST(Configuration, FlagsWin) {
   Invocation invocation{Command::sidecar, example, {}, false};
   invocation.flags.emplace_back(find_option("listen"), "127.0.0.1:1");
@@ -56,6 +105,7 @@ TEST(Configuration, FlagsWin) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->listen->text(), "127.0.0.1:1");
   EXPECT_EQ(loaded->place("listen"), "--listen");
+  EXPECT_EQ(loaded->machine.cores, this_machine().machine.cores);
   ASSERT_EQ(loaded->replicas.size(), 1U);
   EXPECT_EQ(loaded->country_header, "X-Country");
   EXPECT_THAT(unused_keys(Command::sidecar, *loaded), ElementsAre("name", "peers", "memory"));
@@ -78,6 +128,7 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
       {"trust:\n - [a]", "f:2: trust: ", "an item is a list"},
       {"memory: 1MB", "f:1: memory: ", "256MiB"},
       {"memory: 1KiB", "f:1: memory: ", "at least 1MiB"},
+      {"memory: 95%", "f:1: memory: ", "write 1% to 90%"},
       {"connect_timeout: 10", "f:1: connect_timeout: ", "has no unit"},
       {"geo_optional: yes", "f:1: geo_optional: ", "true or false"},
       {"threads: 0", "f:1: threads: ", "from 1 to"},
@@ -127,6 +178,9 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
       {Command::up, "", ""},
       {Command::up, "replicas: 3", ""},
       {Command::up, "replicas: a=h:1", "f:1: replicas: is a list of addresses"},
+      {Command::up, "memory: 75%", "f:1: memory: is a share, but `up` has several stores"},
+      {Command::cache, cache + "memory: 75%", ""},
+      {Command::sidecar, sidecar + "memory: 75%", ""},
       {Command::sidecar, sidecar, ""},
       {Command::sidecar, "replicas: a=h:1", "--listen: is missing"},
       {Command::sidecar, "listen: 0.0.0.0:1", "--replicas: no replica is given"},
@@ -205,6 +259,40 @@ TEST(Configuration, WhatCantChangeInARunningProcessIsKeptAndNamed) {
   EXPECT_EQ(next.listen->text(), "a:1");
   EXPECT_EQ(next.trust[0].text(), "::2/128");
   EXPECT_TRUE(keep_fixed(running, next).empty());
+}
+
+// Shares and defaults are of the machine that it runs on; the page tells what they come to.
+TEST(Configuration, TheJsonTellsWhatIsInEffect) {
+  auto shared = *read("memory: 75%", Command::cache);
+  shared.machine = {3, std::uint64_t{1} << 30};
+  const auto page = nlohmann::json::parse(to_json(Command::cache, shared));
+  EXPECT_EQ(page["memory"], "768MiB");
+  EXPECT_EQ(page["threads"], 3);
+  const auto given = *read("memory: 2MiB\nthreads: 5", Command::cache);
+  EXPECT_EQ(nlohmann::json::parse(to_json(Command::cache, given))["memory"], "2MiB");
+  EXPECT_EQ(nlohmann::json::parse(to_json(Command::cache, given))["threads"], 5);
+}
+
+TEST(Configuration, ThreadsAreAsGivenElseTheMachines) {
+  struct Case {
+    std::size_t given, cores, expected;
+  };
+  for (const Case& one : {Case{0, 4, 4}, Case{0, 0, 1}, Case{0, 1000, limits::threads},
+                          Case{7, 4, 7}, Case{1, 4, 1}}) {
+    Configuration configuration;
+    configuration.threads = one.given;
+    configuration.machine.cores = one.cores;
+    EXPECT_EQ(thread_count(configuration), one.expected) << one.given << " of " << one.cores;
+  }
+}
+
+TEST(Configuration, AShareIsKeptAsAShare) {
+  const auto running = *read("memory: 75%", Command::cache);
+  auto next = *read("memory: 75%", Command::cache);
+  EXPECT_TRUE(keep_fixed(running, next).empty());
+  next = *read("memory: 74%", Command::cache);
+  EXPECT_THAT(keep_fixed(running, next), ElementsAre("memory"));
+  EXPECT_EQ(next.memory.percent, 75U);
 }
 
 // The fuzzer's finds: GET /config of a configuration without an option's value failed, or told one

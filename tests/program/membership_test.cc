@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "program/values.h"
 
@@ -94,6 +97,110 @@ TEST(Membership, RefusesTwoAtOneAddress) {
   const auto made = make_membership(*parse_members("a=h:1,b=h:1"), "ring", 1);
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("a and b are both at h:1"));
+}
+
+k8s::Roster roster_of(std::uint64_t version, std::size_t replicas) {
+  k8s::Roster roster;
+  roster.version = version;
+  for (std::size_t i = 0; i < replicas; ++i) {
+    k8s::Replica replica;
+    replica.name = "cache-" + std::to_string(i);
+    replica.address = {"10.0.0." + std::to_string(i + 1), 8080};
+    replica.zone = "a";
+    replica.ready = true;
+    roster.replicas.push_back(replica);
+  }
+  return roster;
+}
+
+Membership nobody() {
+  Configuration configuration;
+  configuration.kubernetes = k8s::Target{"shop", "cache", ""};
+  return *first_membership(configuration, {});
+}
+
+TEST(DiscoveredMembership, IsTheRostersNamesAndVersionWhereverTheyAre) {
+  EXPECT_EQ(nobody().topology->version(), 0U);
+  k8s::Roster roster = roster_of(7, 12);
+  roster.replicas[3].address = {};
+  roster.replicas[3].ready = false;
+  roster.replicas[4].terminating = true;
+  const auto made = discovered_membership(nobody(), roster, "ring");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->topology->version(), 7U);
+  ASSERT_EQ(made->topology->members().size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) {  // cache-10 stands behind cache-9 in both
+    EXPECT_EQ(made->topology->members()[i].name, roster.replicas[i].name);
+    EXPECT_EQ(made->addresses[i], roster.replicas[i].address);
+    EXPECT_EQ(made->standings[i].ready, roster.replicas[i].ready);
+    EXPECT_EQ(made->standings[i].terminating, roster.replicas[i].terminating);
+  }
+  const auto page = nlohmann::json::parse(to_json(*made));
+  EXPECT_TRUE(page["members"][3]["address"].is_null());
+  EXPECT_EQ(page["members"][3]["ready"], false);
+  EXPECT_EQ(page["members"][4]["terminating"], true);
+  EXPECT_EQ(page["members"][5]["address"], "10.0.0.6:8080");
+  EXPECT_EQ(page["members"][5]["placed_in"], "a");
+}
+
+// Membership is not health (DESIGN §5): only names and weights make another topology.
+TEST(DiscoveredMembership, PlacesZonesAndReadinessDoNotMakeAnotherTopology) {
+  const auto before = discovered_membership(nobody(), roster_of(7, 10), "ring");
+  struct Case {
+    std::string what;
+    std::function<void(k8s::Roster&)> change;
+    bool other_topology;
+  };
+  const std::vector<Case> cases{
+      {"nothing", [](k8s::Roster&) {}, false},
+      {"another address", [](auto& r) { r.replicas[2].address.host = "10.9.9.9"; }, false},
+      {"nowhere", [](auto& r) { r.replicas[2].address = {}; }, false},
+      {"not ready", [](auto& r) { r.replicas[2].ready = false; }, false},
+      {"terminating", [](auto& r) { r.replicas[2].terminating = true; }, false},
+      {"another zone", [](auto& r) { r.replicas[2].zone = "b"; }, false},
+      {"another version alone", [](auto& r) { r.version = 8; }, false},
+      {"a weight", [](auto& r) { r.replicas[2].weight = 2; }, true},
+      {"one more", [](auto& r) { r = roster_of(8, 11); }, true},
+      {"one less", [](auto& r) { r = roster_of(8, 9); }, true},
+  };
+  for (const Case& one : cases) {
+    k8s::Roster roster = roster_of(7, 10);
+    one.change(roster);
+    const auto after = discovered_membership(*before, roster, "ring");
+    ASSERT_TRUE(after) << one.what;
+    EXPECT_EQ(after->topology->id() != before->topology->id(), one.other_topology) << one.what;
+    EXPECT_EQ(after->topology->version(), roster.version) << one.what;
+  }
+}
+
+TEST(DiscoveredMembership, IsNumberedHereWhereItsSourceHasNoVersion) {
+  const auto first = discovered_membership(nobody(), roster_of(0, 2), "ring");
+  EXPECT_EQ(first->topology->version(), 1U);
+  k8s::Roster moved = roster_of(0, 2);
+  moved.replicas[0].address.port = 1;
+  const auto second = discovered_membership(*first, moved, "ring");
+  EXPECT_EQ(second->topology, first->topology) << "not even built again";
+  EXPECT_EQ(second->addresses[0].port, 1);
+  EXPECT_EQ(discovered_membership(*second, roster_of(0, 3), "ring")->topology->version(), 2U);
+  EXPECT_EQ(discovered_membership(*second, roster_of(0, 2), "simple-sha1")->topology->version(),
+            2U);
+}
+
+TEST(DiscoveredMembership, ThatMakesNoTopologyIsRefused) {
+  k8s::Roster twice = roster_of(1, 2);
+  twice.replicas[1].name = twice.replicas[0].name;
+  EXPECT_FALSE(discovered_membership(nobody(), twice, "ring"));
+}
+
+TEST(DiscoveredMembership, KeepsItsMembersUnderAnotherScheme) {
+  const auto present = discovered_membership(nobody(), roster_of(7, 3), "ring");
+  EXPECT_EQ(with_scheme(*present, "ring")->topology, present->topology);
+  const auto other = with_scheme(*present, "simple-sha1");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->topology->scheme(), "simple-sha1");
+  EXPECT_EQ(other->topology->version(), 7U);
+  EXPECT_EQ(other->addresses, present->addresses);
+  EXPECT_EQ(other->standings, present->standings);
 }
 
 }  // namespace

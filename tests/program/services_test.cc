@@ -23,7 +23,7 @@ class SeparateServices : public testing::Test {
     for (int i = 0; i < 3; ++i) {
       Configuration configuration = common(Command::cache);
       configuration.name = "cache-" + std::to_string(i);
-      configuration.memory_bytes = limits::kMiB;
+      configuration.memory.size_bytes = limits::kMiB;
       caches_.push_back(*CacheService::start(configuration, system_clock));
       members.push_back({{configuration.name, 1, ""}, caches_.back()->address()});
     }

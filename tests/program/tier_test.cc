@@ -21,7 +21,7 @@ Configuration small_tier(std::size_t replicas) {
   configuration.listen = Endpoint{"127.0.0.1", 0};
   configuration.replica_count = replicas;
   configuration.shard_key = *shard::KeySpec::parse("path");
-  configuration.memory_bytes = limits::kMiB;
+  configuration.memory.size_bytes = limits::kMiB;
   configuration.threads = 1;
   return configuration;
 }

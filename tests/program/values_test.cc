@@ -88,6 +88,44 @@ TEST(Values, Sizes) {
   EXPECT_EQ(size_text(1000), "1000");
 }
 
+TEST(Values, MemoriesOfStores) {
+  struct Case {
+    std::string text;
+    std::optional<StoreMemory> expected;
+    std::string message;  // a part of it, where it is refused
+  };
+  const std::vector<Case> cases{
+      {"256MiB", StoreMemory{256 << 20, 0}, ""},
+      {"1MiB", StoreMemory{1 << 20, 0}, ""},
+      {"1%", StoreMemory{0, 1}, ""},
+      {"75%", StoreMemory{0, 75}, ""},
+      {"90%", StoreMemory{0, 90}, ""},
+      {"1023KiB", {}, "give at least 1MiB"},
+      {"0%", {}, "write 1% to 90%"},
+      {"91%", {}, "write 1% to 90%"},
+      {"100%", {}, "buffers need the rest"},
+      {"-5%", {}, "write 1% to 90%"},
+      {"7.5%", {}, "write 1% to 90%"},
+      {" 75%", {}, "write 1% to 90%"},
+      {"75 %", {}, "write 1% to 90%"},
+      {"75%%", {}, "write 1% to 90%"},
+      {"%", {}, "write 1% to 90%"},
+      {"4294967371%", {}, "write 1% to 90%"},  // 75 more than 32 bits hold
+      {"75", {}, "give at least 1MiB"},
+      {"75% ", {}, "such as 256MiB, or bytes, or a share such as 75%"},
+      {"", {}, "or a share such as 75%"},
+  };
+  for (const Case& one : cases) {
+    const auto parsed = parse_store_memory(one.text);
+    ASSERT_EQ(parsed.has_value(), one.expected.has_value()) << one.text;
+    if (parsed) {
+      EXPECT_EQ(*parsed, *one.expected) << one.text;
+    } else {
+      EXPECT_THAT(parsed.error().message, HasSubstr(one.message)) << one.text;
+    }
+  }
+}
+
 TEST(Values, Origins) {
   struct Case {
     std::string text;

@@ -12,11 +12,15 @@
 namespace ringside::support {
 namespace {
 
-// RFC 1035 §3.2.2, RFC 3596 §2.1
+// RFC 1035 §3.2.2, RFC 3596 §2.1, RFC 2782, RFC 6891 §6.1.1
 constexpr unsigned type_a = 1;
 constexpr unsigned type_cname = 5;
 constexpr unsigned type_aaaa = 28;
+constexpr unsigned type_srv = 33;
+constexpr unsigned type_opt = 41;
 constexpr std::size_t header_size_bytes = 12;
+constexpr std::size_t datagram_size_bytes = 512;
+constexpr unsigned truncated_flag = 0x200;
 
 std::string u16(unsigned value) {
   return {static_cast<char>(value >> 8U), static_cast<char>(value & 0xffU)};
@@ -40,7 +44,21 @@ struct Question {
   std::string name;
   unsigned type = 0;
   std::string section;  // as it came
+  std::size_t datagram_most_bytes = datagram_size_bytes;
+  bool has_edns = false;
 };
+
+unsigned read_u16(std::string_view message, std::size_t at) {
+  return static_cast<unsigned>(static_cast<unsigned char>(message[at])) << 8U |
+         static_cast<unsigned char>(message[at + 1]);
+}
+
+// Where EDNS is, it is all that comes after the question.
+void read_edns(std::string_view message, std::size_t at, Question& into) {
+  if (message.size() < at + 5 || message[at] != 0 || read_u16(message, at + 1) != type_opt) return;
+  into.has_edns = true;
+  into.datagram_most_bytes = std::max<std::size_t>(read_u16(message, at + 3), datagram_size_bytes);
+}
 
 std::optional<Question> read_question(std::string_view message) {
   if (message.size() < header_size_bytes) return std::nullopt;
@@ -56,6 +74,7 @@ std::optional<Question> read_question(std::string_view message) {
   if (at + 5 > message.size()) return std::nullopt;
   question.type = static_cast<unsigned char>(message[at + 2]);
   question.section = message.substr(header_size_bytes, at + 5 - header_size_bytes);
+  read_edns(message, at + 5, question);
   return question;
 }
 
@@ -64,37 +83,60 @@ struct Records {
   unsigned count = 0;
 };
 
-Records encode(const std::vector<NameRecord>& records, unsigned asked_type) {
-  Records encoded;
-  std::string owner = u16(0xc000U + header_size_bytes);  // a pointer to the question's name
-  for (const NameRecord& record : records) {
-    std::string data(16, '\0');
-    unsigned type = type_cname;
-    if (::inet_pton(AF_INET, record.value.c_str(), data.data()) == 1) {
-      type = type_a;
-      data.resize(4);
-    } else if (::inet_pton(AF_INET6, record.value.c_str(), data.data()) == 1) {
-      type = type_aaaa;
-    } else {
-      data = labels(record.value);
-    }
-    if (type != type_cname && type != asked_type) continue;
-    encoded.bytes += owner + u16(type) + u16(1) + u32(record.ttl_s) +
-                     u16(static_cast<unsigned>(data.size())) + data;
-    ++encoded.count;
-    if (type == type_cname) owner = data;
+struct Encoded {
+  unsigned type = type_cname;
+  std::string data;
+};
+
+Encoded encode(const NameRecord& record) {
+  std::string data(16, '\0');
+  if (record.port != 0) return {type_srv, u32(0) + u16(record.port) + labels(record.value)};
+  if (::inet_pton(AF_INET, record.value.c_str(), data.data()) == 1) {
+    data.resize(4);
+    return {type_a, data};
   }
-  return encoded;
+  if (::inet_pton(AF_INET6, record.value.c_str(), data.data()) == 1) return {type_aaaa, data};
+  return {type_cname, labels(record.value)};
 }
 
-std::string message(const Question& question, unsigned flags, const Records& records) {
-  return question.id + u16(0x8180U | flags) + u16(1) + u16(records.count) + u16(0) + u16(0) +
-         question.section + records.bytes;
+void append(const std::string& owner, const NameRecord& record, const Encoded& encoded,
+            Records& into) {
+  into.bytes += owner + u16(encoded.type) + u16(1) + u32(record.ttl_s) +
+                u16(static_cast<unsigned>(encoded.data.size())) + encoded.data;
+  ++into.count;
+}
+
+Records encode_answer(const std::vector<NameRecord>& records, unsigned asked_type) {
+  Records answer;
+  std::string owner = u16(0xc000U + header_size_bytes);  // a pointer to the question's name
+  for (const NameRecord& record : records) {
+    const Encoded encoded = encode(record);
+    if (encoded.type != type_cname && encoded.type != asked_type) continue;
+    append(owner, record, encoded, answer);
+    if (encoded.type == type_cname) owner = encoded.data;
+  }
+  return answer;
+}
+
+Records encode_additional(const std::vector<NameRecord>& records) {
+  Records additional;
+  for (const NameRecord& record : records) {
+    append(labels(record.owner), record, encode(record), additional);
+  }
+  return additional;
+}
+
+std::string message(const Question& question, unsigned flags, const Records& answer,
+                    const Records& additional = {}) {
+  return question.id + u16(0x8180U | flags) + u16(1) + u16(answer.count) + u16(0) +
+         u16(additional.count) + question.section + answer.bytes + additional.bytes;
 }
 
 // Empty: none is sent.
 std::string answer_to(const Question& question, const NameReply& reply, bool over_udp) {
   using Kind = NameReply::Kind;
+  std::vector<NameRecord> records = reply.records;
+  unsigned flags = 0;
   switch (reply.kind) {
     case Kind::absent:
       return message(question, 3, {});
@@ -104,14 +146,25 @@ std::string answer_to(const Question& question, const NameReply& reply, bool ove
       return {};
     case Kind::garbage:
       return message(question, 0, {"\xff\xff\xff", 1});
+    case Kind::old:
+      if (question.has_edns) return message(question, 1, {});
+      break;
     case Kind::truncated:
-      if (over_udp) return message(question, 0x200, {});
+      if (over_udp) return message(question, truncated_flag, {});
+      break;
+    case Kind::cut:
+      records.resize(records.size() / 2);
+      flags = truncated_flag;
       break;
     case Kind::records:
     case Kind::after_noise:
       break;
   }
-  return message(question, 0, encode(reply.records, question.type));
+  const Records answer = encode_answer(records, question.type);
+  const Records additional = answer.count == 0 ? Records() : encode_additional(reply.additional);
+  auto whole = message(question, flags, answer, additional);
+  const bool fits = !over_udp || whole.size() <= question.datagram_most_bytes;
+  return fits ? whole : message(question, truncated_flag, {});
 }
 
 }  // namespace
@@ -143,9 +196,9 @@ void NameServer::set(const std::string& name, NameReply reply) {
   replies_[name] = std::move(reply);
 }
 
-std::size_t NameServer::questions(const std::string& name) const {
+std::size_t NameServer::questions(const std::string& name, NameType type) const {
   const std::lock_guard lock(mutex_);
-  const auto found = questions_.find(name);
+  const auto found = questions_.find({name, type});
   return found == questions_.end() ? 0 : found->second.size();
 }
 
@@ -174,9 +227,10 @@ void NameServer::answer_datagrams() {
       ::sendto(datagrams_.get(), bytes.data(), bytes.size(), 0, sender, from_size);
     };
     const NameReply reply = reply_to(question->name);
-    if (question->type == type_a) {
+    {
       const std::lock_guard lock(mutex_);
-      questions_[question->name].emplace(from.sin_port, question->id);
+      questions_[{question->name, static_cast<NameType>(question->type)}].emplace(from.sin_port,
+                                                                                  question->id);
     }
     if (reply.kind == NameReply::Kind::after_noise) {
       send("no");

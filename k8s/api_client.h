@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "k8s/access.h"
+#include "k8s/api_answer.h"
+#include "k8s/failure.h"
+#include "k8s/halt.h"
+#include "k8s/pace.h"
+
+namespace ringside::k8s {
+
+// Asks one API server. Each call blocks and has a connection of its own; the token is read from its
+// file for each. Thread-safe. SIGPIPE must be ignored (program/signals.h): OpenSSL may raise it.
+class ApiClient {
+ public:
+  ApiClient(Access access, const Pace& pace) : access_(std::move(access)), pace_(pace) {}
+  ApiClient(const ApiClient&) = delete;
+  ApiClient& operator=(const ApiClient&) = delete;
+
+  // The body of a 200. `path_and_query`: as it is sent, after Access::base_path; already encoded.
+  [[nodiscard]] Outcome<std::string> get(const std::string& path_and_query,
+                                         const Question& question);
+
+  // Given nothing once the server has begun to answer with 200, then each piece of its body. False
+  // ends the watch.
+  using Taker = std::function<bool(std::string_view piece)>;
+  // Ok: the server ended the answer in order, or the taker did.
+  [[nodiscard]] Outcome<void> watch(const std::string& path_and_query, const Question& question,
+                                    const Taker& take);
+
+  // From any thread: whatever waits ends at once, with a failure, and nothing begins any more.
+  void stop() noexcept { halt_.order(); }
+  [[nodiscard]] bool stopped() const noexcept { return halt_.ordered(); }
+
+  [[nodiscard]] const Access& access() const noexcept { return access_; }
+
+ private:
+  struct Patience {
+    Milliseconds answer;  // for the answer's head
+    Milliseconds piece;   // for the next piece of its body
+    Milliseconds whole;   // for all of it
+  };
+  [[nodiscard]] Outcome<void> ask(const std::string& path_and_query, const Question& question,
+                                  const Patience& patience, const Taker& take);
+  [[nodiscard]] Outcome<std::string> token() const;
+
+  const Access access_;
+  const Pace pace_;
+  Halt halt_;
+};
+
+}  // namespace ringside::k8s

@@ -1,0 +1,202 @@
+#include "k8s/api_tls.h"
+
+#include <fmt/format.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <climits>
+#include <memory>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "k8s/service_account.h"
+
+namespace ringside::k8s {
+namespace {
+
+template <auto Function>
+struct FreeBy {
+  template <class T>
+  void operator()(T* what) const noexcept {
+    Function(what);
+  }
+};
+using Bio = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
+
+constexpr std::size_t shown_names_size_bytes = 256;  // of a certificate, in a message
+
+Failure senseless(std::string message) { return {FailureReason::other, std::move(message), {}}; }
+
+Bio memory(std::string_view bytes) {
+  RINGSIDE_CHECK(bytes.size() <= INT_MAX);
+  Bio made(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+  RINGSIDE_CHECK(made != nullptr);
+  return made;
+}
+
+std::string all_of(BIO* bio) {
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(bio, &bytes);
+  return size > 0 ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
+}
+
+std::string text_of(X509_NAME* name) {
+  const Bio out(BIO_new(BIO_s_mem()));
+  X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
+  return all_of(out.get());
+}
+
+// `DNS:kubernetes.default.svc, IP Address:10.96.0.1`
+std::string names_of(X509* certificate) {
+  const int at = X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1);
+  if (at < 0) return "no name";
+  const Bio out(BIO_new(BIO_s_mem()));
+  X509V3_EXT_print(out.get(), X509_get_ext(certificate, at), 0, 0);
+  std::string names = all_of(out.get());
+  if (names.size() > shown_names_size_bytes) {
+    names.resize(shown_names_size_bytes);
+    names += "…";
+  }
+  return names;
+}
+
+std::string words_of(int error, X509* certificate, const CertificateDoubt& doubt) {
+  switch (error) {
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return fmt::format("its certificate is for {}, not for {}", names_of(certificate),
+                         doubt.expected);
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return fmt::format("{}; compare the clocks", X509_verify_cert_error_string(error));
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      return fmt::format("its certificate is signed by {}, whom {} does not vouch for",
+                         text_of(X509_get_issuer_name(certificate)), doubt.believed);
+    default:
+      return fmt::format("its certificate ({}): {}", text_of(X509_get_subject_name(certificate)),
+                         X509_verify_cert_error_string(error));
+  }
+}
+
+// OpenSSL asks it about each certificate of the chain; the first thing that is wrong is told.
+int judge(int believed, X509_STORE_CTX* store) {
+  const auto* const session = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto& doubt = *static_cast<CertificateDoubt*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(session)));
+  X509* const certificate = X509_STORE_CTX_get_current_cert(store);
+  if (believed == 0 && doubt.message.empty() && certificate != nullptr) {
+    doubt.message = words_of(X509_STORE_CTX_get_error(store), certificate, doubt);
+  }
+  return believed;
+}
+
+// How many certificates of a PEM text were added.
+int believe(X509_STORE* store, std::string_view pem) {
+  const Bio bio = memory(pem);
+  int added = 0;
+  while (const Certificate each{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    if (X509_STORE_add_cert(store, each.get()) == 1) ++added;
+  }
+  ERR_clear_error();  // the end of the text is one
+  return added;
+}
+
+Outcome<void> set_authorities(SSL_CTX* context, const Access& access, CertificateDoubt& doubt) {
+  if (access.ca_file.empty() && access.ca_pem.empty()) {
+    doubt.believed = "the system's store";
+    if (SSL_CTX_set_default_verify_paths(context) == 1) return {};
+    return senseless(fmt::format("cannot read the system's certificates: {}", last_tls_error()));
+  }
+  std::string pem = access.ca_pem;
+  doubt.believed = fmt::format("the CA of {}", access.origin);
+  if (!access.ca_file.empty()) {
+    doubt.believed = access.ca_file;
+    auto read = read_credential(access.ca_file, "the CA's certificates");
+    if (!read) return senseless(std::move(read.error().message));
+    pem = std::move(*read);
+  }
+  if (believe(SSL_CTX_get_cert_store(context), pem) > 0) return {};
+  return senseless(fmt::format("{} has no certificate in PEM format", doubt.believed));
+}
+
+// No file, no terminal: a key with a password is refused.
+int no_password(char* /*buffer*/, int /*size*/, int /*for_writing*/, void* /*unused*/) { return 0; }
+
+Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
+  if (access.client_certificate_pem.empty()) return {};
+  const Bio certificates = memory(access.client_certificate_pem);
+  const Certificate own{PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)};
+  if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
+    return senseless(fmt::format("the client certificate of {} is none in PEM format: {}",
+                                 access.origin, last_tls_error()));
+  }
+  while (X509* const next = PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)) {
+    if (SSL_CTX_add0_chain_cert(context, next) != 1) X509_free(next);
+  }
+  ERR_clear_error();
+  const Bio keys = memory(access.client_key_pem);
+  const Key key{PEM_read_bio_PrivateKey(keys.get(), nullptr, no_password, nullptr)};
+  if (key == nullptr || SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+    return senseless(fmt::format(
+        "the client key of {} is none in PEM format without a password, or another certificate's: "
+        "{}",
+        access.origin, last_tls_error()));
+  }
+  return {};
+}
+
+void expect_name(SSL_CTX* context, const std::string& name) {
+  X509_VERIFY_PARAM* const terms = SSL_CTX_get0_param(context);
+  if (X509_VERIFY_PARAM_set1_ip_asc(terms, name.c_str()) == 1) return;
+  ERR_clear_error();
+  X509_VERIFY_PARAM_set_hostflags(
+      terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  RINGSIDE_CHECK(X509_VERIFY_PARAM_set1_host(terms, name.data(), name.size()) == 1);
+}
+
+const std::string& expected_name(const Access& access) {
+  return access.server_name.empty() ? access.server.host : access.server_name;
+}
+
+}  // namespace
+
+std::string last_tls_error() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "the connection ended" : reason;
+}
+
+std::string server_name_indication(const Access& access) {
+  const std::string& name = expected_name(access);
+  return IpAddress::try_parse(name) ? std::string() : name;
+}
+
+Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access, CertificateDoubt& doubt) {
+  ERR_clear_error();
+  RINGSIDE_CHECK(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
+  static constexpr unsigned char protocols[] = "\x08http/1.1";
+  RINGSIDE_CHECK(SSL_CTX_set_alpn_protos(context, protocols, sizeof(protocols) - 1) == 0);
+  if (auto own = set_own_certificate(context, access); !own) return own;
+  if (access.insecure) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  doubt.expected = expected_name(access);
+  if (auto authorities = set_authorities(context, access, doubt); !authorities) return authorities;
+  expect_name(context, doubt.expected);
+  SSL_CTX_set_app_data(context, &doubt);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, judge);
+  return {};
+}
+
+}  // namespace ringside::k8s

@@ -1,0 +1,439 @@
+#include "k8s/api_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <atomic>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "base/limits.h"
+#include "tests/support/fake_api_server.h"
+#include "tests/support/scripted_peer.h"
+#include "tests/support/tls_server.h"
+
+namespace ringside::k8s {
+namespace {
+
+using namespace std::chrono_literals;
+using support::always;
+using support::always_under_tls;
+using support::answer;
+using support::Certificate;
+using support::FakeApiServer;
+using support::field;
+using support::ScriptedPeer;
+using support::Stage;
+using support::TlsServer;
+using support::TlsStage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const Question question{"list", "statefulsets.apps", "shop"};
+
+Access plain_access(const Endpoint& server) {
+  Access access;
+  access.server = server;
+  access.tls = false;
+  access.origin = "the test";
+  return access;
+}
+
+class ApiClientTest : public testing::Test {
+ protected:
+  ApiClientTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  // What comes of one get.
+  Failure failure_of_get(const Access& access) {
+    ApiClient client(access, pace);
+    const auto got = client.get("/apis", question);
+    EXPECT_FALSE(got) << *got;
+    return got ? Failure() : got.error();
+  }
+  Failure failure_of_script(ScriptedPeer::Script script) {
+    ScriptedPeer server(std::move(script));
+    return failure_of_get(plain_access(server.address()));
+  }
+  // The script has to wait for its request, or a reset takes its answer away.
+  Failure failure_of_answer(const std::string& bytes) {
+    return failure_of_script([bytes](Stage& stage) {
+      stage.read_request();
+      stage.send(bytes);
+    });
+  }
+
+  Pace pace;
+};
+
+TEST_F(ApiClientTest, AsksAsItShould) {
+  ScriptedPeer server(always(answer("200 OK", "", "[]")));
+  Access access = plain_access(server.address());
+  access.base_path = "/prefix";
+  access.token = "abc.def\n";
+  ApiClient client(access, pace);
+  const auto got = client.get("/apis/apps/v1?fieldSelector=a%3Db", question);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(*got, "[]");
+  const std::string head = server.heads().at(0);
+  EXPECT_THAT(head, HasSubstr("GET /prefix/apis/apps/v1?fieldSelector=a%3Db HTTP/1.1\r\n"));
+  EXPECT_EQ(field(head, "Host"), server.address().text());
+  EXPECT_EQ(field(head, "Authorization"), "Bearer abc.def");
+  EXPECT_EQ(field(head, "User-Agent"), "ringside/" RINGSIDE_VERSION);
+  EXPECT_EQ(field(head, "Accept-Encoding"), "identity");
+}
+
+TEST_F(ApiClientTest, ATokenFileIsReadWithEachRequest) {
+  const std::string path = testing::TempDir() + "ringside-token-" + std::to_string(::getpid());
+  std::ofstream(path) << "first\n";
+  ScriptedPeer server([](Stage& stage) {
+    const bool is_new = field(stage.read_request(), "Authorization") == "Bearer second";
+    stage.send(is_new ? answer("200 OK", "", "in")
+                      : answer("401 Unauthorized", "",
+                               FakeApiServer::status_body(401, "Unauthorized")));
+  });
+  Access access = plain_access(server.address());
+  access.token_file = path;
+  access.token = "unused";
+  ApiClient client(access, pace);
+  const auto first = client.get("/", question);
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().reason, FailureReason::unauthorized);
+  EXPECT_THAT(first.error().message, Not(HasSubstr("first")));
+  std::ofstream(path) << "second\n";
+  EXPECT_TRUE(client.get("/", question));
+  for (const std::string content : {"", "two words", "three\x01"}) {
+    std::ofstream(path) << content;
+    const auto refused = client.get("/", question);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, Not(HasSubstr("words")));
+  }
+  std::remove(path.c_str());
+  EXPECT_THAT(client.get("/", question).error().message, HasSubstr(path));
+  EXPECT_EQ(server.requests(), 2U);
+}
+
+TEST_F(ApiClientTest, ATokenIsNotSentWhereOthersCouldReadIt) {
+  Access access = plain_access({"192.0.2.1", 80});
+  access.token = "abc";
+  const Failure failure = failure_of_get(access);
+  EXPECT_EQ(failure.reason, FailureReason::other);
+  EXPECT_THAT(failure.message, HasSubstr("https://"));
+}
+
+TEST_F(ApiClientTest, NamesAreLookedUp) {
+  ScriptedPeer server(always(answer("200 OK", "", "in")));
+  ApiClient client(plain_access({"localhost", server.address().port}), pace);
+  const auto got = client.get("/", question);
+  ASSERT_TRUE(got) << got.error().message;
+}
+
+TEST_F(ApiClientTest, StatusesAreFailures) {
+  struct Case {
+    std::string status;
+    FailureReason reason;
+  };
+  for (const Case& each : {Case{"401 No", FailureReason::unauthorized},
+                           Case{"403 No", FailureReason::forbidden},
+                           Case{"404 No", FailureReason::not_found},
+                           Case{"410 No", FailureReason::gone},
+                           Case{"429 No", FailureReason::throttled},
+                           Case{"500 No", FailureReason::other},
+                           Case{"302 Found", FailureReason::other}}) {
+    const Failure failure =
+        failure_of_answer(answer(each.status, "Location: http://192.0.2.1/\r\n", "no"));
+    EXPECT_EQ(failure.reason, each.reason) << each.status << ": " << failure.message;
+  }
+  EXPECT_EQ(failure_of_answer(answer("429 No", "Retry-After: 7\r\n", "{}")).retry_after, 7'000ms);
+  EXPECT_EQ(failure_of_answer("HTTP/1.1 204 No Content\r\n\r\n").reason, FailureReason::other);
+  // The status counts, whatever becomes of the body.
+  EXPECT_EQ(failure_of_answer("HTTP/1.1 403 No\r\nContent-Length: 100\r\n\r\nx").reason,
+            FailureReason::forbidden);
+  EXPECT_EQ(failure_of_answer("HTTP/1.1 403 No\r\n\r\n" + std::string(1'000'000, 'x')).reason,
+            FailureReason::forbidden);
+}
+
+TEST_F(ApiClientTest, WhatIsNoWholeAnswerIsUnreachable) {
+  pace.answer_timeout = 20ms;
+  pace.answer_whole = 200ms;
+  struct Case {
+    std::string words;
+    ScriptedPeer::Script script;
+  };
+  const std::string half = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc";
+  const auto sends = [](std::string bytes, bool waits) {
+    return [bytes = std::move(bytes), waits](Stage& stage) {
+      stage.read_request();
+      stage.send(bytes);
+      if (waits) stage.stall();
+    };
+  };
+  const auto drips = [](Stage& stage) {
+    stage.read_request();
+    stage.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    const support::Gate never;
+    while (true) {
+      stage.send("x");
+      static_cast<void>(never.wait(1ms));
+    }
+  };
+  for (const Case& each : {Case{"closed the connection", sends("", false)},
+                           Case{"in time", sends("", true)},
+                           Case{"closed the connection", sends(half, false)},
+                           Case{"in time", sends(half, true)},
+                           Case{"in time", drips},
+                           Case{"broke", [](Stage& stage) {
+                                  stage.read_request();
+                                  stage.reset();
+                                }}}) {
+    const Failure failure = failure_of_script(each.script);
+    EXPECT_EQ(failure.reason, FailureReason::unreachable);
+    EXPECT_THAT(failure.message, HasSubstr(each.words));
+  }
+  const Failure refused = failure_of_get(plain_access(support::refusing_address()));
+  EXPECT_EQ(refused.reason, FailureReason::unreachable);
+  EXPECT_THAT(refused.message, HasSubstr("nothing listens there"));
+}
+
+TEST_F(ApiClientTest, WhatIsNoHttpIsMalformed) {
+  EXPECT_EQ(failure_of_answer("SSH-2.0-OpenSSH_9.2p1\r\n").reason, FailureReason::malformed);
+}
+
+TEST_F(ApiClientTest, AnEndlessListIsRefused) {
+  const Failure failure = failure_of_script([](Stage& stage) {
+    stage.read_request();
+    stage.send(FakeApiServer::watch_head());
+    const std::string chunk = FakeApiServer::chunk(std::string(1'000'000, ' '));
+    while (true) stage.send(chunk);
+  });
+  EXPECT_EQ(failure.reason, FailureReason::malformed);
+  EXPECT_THAT(failure.message, HasSubstr(std::to_string(limits::api_answer_size_bytes)));
+}
+
+TEST_F(ApiClientTest, AWatchIsToldPieceByPiece) {
+  support::Gate go_on;
+  ScriptedPeer server([&go_on](Stage& stage) {
+    stage.read_request();
+    stage.send(FakeApiServer::watch_head() + FakeApiServer::chunk("one"));
+    stage.wait(go_on);
+    stage.send(support::chunked("two", 1));
+  });
+  ApiClient client(plain_access(server.address()), pace);
+  std::vector<std::string> pieces;
+  const auto watched = client.watch("/", question, [&](std::string_view piece) {
+    pieces.emplace_back(piece);
+    if (piece == "one") go_on.open();
+    return true;
+  });
+  EXPECT_TRUE(watched) << watched.error().message;
+  EXPECT_THAT(pieces, ElementsAre("", "one", "t", "w", "o"));
+}
+
+TEST_F(ApiClientTest, AWatchEndsWhereItsTakerHasEnough) {
+  ScriptedPeer server([](Stage& stage) {
+    stage.read_request();
+    stage.send(FakeApiServer::watch_head() + FakeApiServer::chunk("one"));
+    stage.stall();
+  });
+  ApiClient client(plain_access(server.address()), pace);
+  EXPECT_TRUE(client.watch("/", question, [](std::string_view piece) { return piece.empty(); }));
+  EXPECT_TRUE(client.watch("/", question, [](std::string_view) { return false; }));
+}
+
+TEST_F(ApiClientTest, ASilentWatchIsGivenUp) {
+  pace.watch_silence = 10ms;
+  ScriptedPeer server([](Stage& stage) {
+    stage.read_request();
+    stage.send(FakeApiServer::watch_head());
+    stage.stall();
+  });
+  ApiClient client(plain_access(server.address()), pace);
+  const auto watched = client.watch("/", question, [](std::string_view) { return true; });
+  ASSERT_FALSE(watched);
+  EXPECT_EQ(watched.error().reason, FailureReason::unreachable);
+}
+
+// A test that hangs here is ended by ctest.
+TEST_F(ApiClientTest, StopEndsWhateverWaits) {
+  struct Case {
+    std::string head;  // nothing: silent from the start
+    bool tls;
+  };
+  const std::string half = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc";
+  for (const Case& each : {Case{"", false}, Case{half, false}, Case{"", true}}) {
+    support::Gate began;
+    ScriptedPeer server([&](Stage& stage) {
+      if (!each.tls) stage.read_request();
+      stage.send(each.head);
+      began.open();
+      stage.stall();
+    });
+    Access access = plain_access(server.address());
+    access.tls = each.tls;
+    ApiClient client(access, pace);
+    std::thread waits([&] {
+      const auto got = client.get("/", question);
+      EXPECT_FALSE(got);
+      EXPECT_EQ(got.error().message, "stopped");
+    });
+    EXPECT_TRUE(began.wait());
+    client.stop();
+    waits.join();
+    EXPECT_FALSE(client.get("/", question));
+    EXPECT_EQ(server.connections(), 1U);
+  }
+}
+
+TEST_F(ApiClientTest, StopMayComeAtAnyMoment) {
+  ScriptedPeer server(always(answer("200 OK", "", "in")));
+  for (int round = 0; round < 50; ++round) {
+    ApiClient client(plain_access(server.address()), pace);
+    std::atomic<bool> began{false};
+    std::thread asks([&] {
+      began = true;
+      while (client.get("/", question)) {
+      }
+    });
+    while (!began) std::this_thread::yield();
+    client.stop();
+    asks.join();
+  }
+}
+
+class ApiClientTlsTest : public ApiClientTest {
+ protected:
+  Access access(const TlsServer& server) const {
+    Access made = plain_access(server.address());
+    made.tls = true;
+    made.ca_pem = authority.pem();
+    return made;
+  }
+  // Asks a server with a certificate of the authority's for those names.
+  Outcome<std::string> ask(const Certificate::Terms& terms, const std::string& server_name,
+                           const std::function<void(Access&)>& change = [](Access&) {}) {
+    const Certificate certificate(terms, &authority);
+    TlsServer server(certificate, [this](TlsStage& stage) {
+      stage.read_head();
+      sent_name = stage.name();
+      stage.send(answer("200 OK", "", "in"));
+      stage.read_to_end();
+    });
+    Access made = access(server);
+    made.server_name = server_name;
+    change(made);
+    ApiClient client(made, pace);
+    return client.get("/", question);
+  }
+  std::string doubt(const Certificate::Terms& terms, const std::string& server_name = "") {
+    const auto got = ask(terms, server_name);
+    EXPECT_FALSE(got);
+    if (got) return {};
+    EXPECT_EQ(got.error().reason, FailureReason::other);
+    EXPECT_THAT(got.error().message, HasSubstr("is not believed"));
+    return got.error().message;
+  }
+
+  Certificate authority{{"", -3'600, 3'600, true}, nullptr};
+  std::string sent_name;
+};
+
+TEST_F(ApiClientTlsTest, BelievesTheAddressThatItConnectsTo) {
+  const auto got = ask({"DNS:kubernetes,IP:10.0.0.1,IP:127.0.0.1"}, "");
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(*got, "in");
+  EXPECT_EQ(sent_name, "");  // an address is no server name
+}
+
+TEST_F(ApiClientTlsTest, BelievesTheNameThatItIsTold) {
+  const auto got = ask({"DNS:kubernetes.default.svc"}, "kubernetes.default.svc");
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(sent_name, "kubernetes.default.svc");
+}
+
+TEST_F(ApiClientTlsTest, DoubtsEverythingElse) {
+  EXPECT_THAT(doubt({"DNS:other.test,IP:10.0.0.1"}),
+              HasSubstr("is for DNS:other.test, IP Address:10.0.0.1, not for 127.0.0.1"));
+  EXPECT_THAT(doubt({"DNS:127.0.0.1"}), HasSubstr("not for 127.0.0.1"));
+  EXPECT_THAT(doubt({""}), HasSubstr("not for 127.0.0.1"));
+  EXPECT_THAT(doubt({"IP:127.0.0.1"}, "api.test"), HasSubstr("not for api.test"));
+  EXPECT_THAT(doubt({"IP:127.0.0.1", -7'200, -3'600}), HasSubstr("expired"));
+  EXPECT_THAT(doubt({"IP:127.0.0.1", 3'600, 7'200}), HasSubstr("not yet valid"));
+}
+
+TEST_F(ApiClientTlsTest, DoubtsWhomItsAuthorityDidNotSign) {
+  const Certificate stranger({"", -3'600, 3'600, true}, nullptr);
+  const auto got = ask({"IP:127.0.0.1"}, "", [&](Access& made) { made.ca_pem = stranger.pem(); });
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().reason, FailureReason::other);
+  EXPECT_THAT(got.error().message, HasSubstr("does not vouch for"));
+  EXPECT_THAT(got.error().message, HasSubstr("the CA of the test"));
+}
+
+TEST_F(ApiClientTlsTest, WithoutVerificationItBelievesAnybody) {
+  const auto got = ask({"DNS:other.test"}, "", [](Access& made) { made.insecure = true; });
+  EXPECT_TRUE(got) << got.error().message;
+}
+
+TEST_F(ApiClientTlsTest, AFileOfAuthoritiesIsReadWithEachConnection) {
+  const std::string path = testing::TempDir() + "ringside-ca-" + std::to_string(::getpid());
+  const Certificate certificate({"IP:127.0.0.1"}, &authority);
+  TlsServer server(certificate, always_under_tls(answer("200 OK", "", "in")));
+  Access made = access(server);
+  made.ca_file = path;
+  ApiClient client(made, pace);
+  EXPECT_THAT(client.get("/", question).error().message, HasSubstr(path));
+  std::ofstream(path) << "no certificate";
+  EXPECT_THAT(client.get("/", question).error().message, HasSubstr(path));
+  std::ofstream(path) << Certificate({"", -9, 9, true}, nullptr).pem();
+  EXPECT_THAT(client.get("/", question).error().message, HasSubstr("not believed"));
+  std::ofstream(path) << Certificate({"", -9, 9, true}, nullptr).pem() << authority.pem();
+  EXPECT_TRUE(client.get("/", question));
+  std::remove(path.c_str());
+}
+
+TEST_F(ApiClientTlsTest, OldTlsIsRefused) {
+  const Certificate certificate({"IP:127.0.0.1"}, &authority);
+  TlsServer server(certificate, always_under_tls(answer("200 OK", "", "in")),
+                   {TLS1_1_VERSION, false});
+  EXPECT_EQ(failure_of_get(access(server)).reason, FailureReason::unreachable);
+}
+
+TEST_F(ApiClientTlsTest, PlainHttpWhereTlsIsExpectedIsTold) {
+  ScriptedPeer server([](Stage& stage) {
+    stage.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+    stage.stall();
+  });
+  Access made = plain_access(server.address());
+  made.tls = true;
+  const Failure failure = failure_of_get(made);
+  EXPECT_EQ(failure.reason, FailureReason::unreachable);
+  EXPECT_THAT(failure.message, HasSubstr("TLS"));
+}
+
+TEST_F(ApiClientTlsTest, AWatchUnderTlsIsToldAndStopped) {
+  const Certificate certificate({"IP:127.0.0.1"}, &authority);
+  TlsServer server(certificate, [](TlsStage& stage) {
+    stage.read_head();
+    stage.send(FakeApiServer::watch_head() + FakeApiServer::chunk("one"));
+    stage.read_to_end();
+  });
+  ApiClient client(access(server), pace);
+  support::Gate told;
+  std::thread watches([&] {
+    EXPECT_FALSE(client.watch("/", question, [&](std::string_view piece) {
+      if (piece == "one") told.open();
+      return true;
+    }));
+  });
+  EXPECT_TRUE(told.wait());
+  client.stop();
+  watches.join();
+}
+
+}  // namespace
+}  // namespace ringside::k8s

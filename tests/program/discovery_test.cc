@@ -1,0 +1,130 @@
+#include "program/discovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "http/admin_client.h"
+#include "program/cache_service.h"
+#include "program/sidecar_service.h"
+#include "program/values.h"
+#include "replay/sample_origin.h"
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+
+const SystemClock system_clock;
+const Endpoint any_port{"127.0.0.1", 0};
+
+Configuration discovering(Command command) {
+  Configuration configuration = defaults(command);
+  configuration.listen = any_port;
+  configuration.threads = 1;
+  configuration.shard_key = *shard::KeySpec::parse("path");
+  configuration.kubernetes = k8s::Target{"shop", "cache", ""};
+  return configuration;
+}
+
+k8s::Roster roster_at(std::uint64_t version, const std::vector<Endpoint>& addresses) {
+  k8s::Roster roster;
+  roster.version = version;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    k8s::Replica replica;
+    replica.name = "cache-" + std::to_string(i);
+    replica.address = addresses[i];
+    replica.ready = !addresses[i].host.empty();
+    roster.replicas.push_back(replica);
+  }
+  return roster;
+}
+
+int status_of(const Service& service, const std::string& path) {
+  const auto answer = http::ask_admin(service.address(), "GET", path, "", Seconds(20));
+  return answer ? answer->status : 0;
+}
+
+TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
+  const auto origin = *replay::SampleOrigin::start(any_port, system_clock);
+  Configuration of_cache = discovering(Command::cache);
+  of_cache.name = "cache-0";
+  of_cache.origins = {http::Origin{origin->address(), 1}};
+  const auto cache = *CacheService::start(of_cache, system_clock);
+  const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
+  EXPECT_EQ(sidecar->not_ready(), "the members are not known yet");
+  EXPECT_EQ(cache->not_ready(), "") << "a replica needs no members to answer";
+  EXPECT_EQ(status_of(*sidecar, "/page/1"), 503);
+
+  const auto roster = roster_at(4, {cache->address(), Endpoint{}});
+  ASSERT_TRUE(sidecar->follow(roster));
+  ASSERT_TRUE(cache->follow(roster));
+  EXPECT_EQ(sidecar->not_ready(), "");
+  EXPECT_EQ(sidecar->membership().topology->version(), 4U);
+  EXPECT_EQ(sidecar->membership().topology->id(), cache->membership().topology->id());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*sidecar, "/page/" + std::to_string(i)), 200);
+
+  ASSERT_TRUE(sidecar->follow(roster_at(5, {})));
+  EXPECT_EQ(sidecar->not_ready(), "no replica is known");
+  sidecar->stop();
+  cache->stop();
+}
+
+TEST(Following, NobodyElseMayChangeTheMembers) {
+  const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
+  ASSERT_TRUE(sidecar->follow(roster_at(4, {Endpoint{"127.0.0.1", 1}})));
+  const auto refused = sidecar->propose({9, "ring", *parse_members("a=h:1")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("come from --kubernetes shop/cache"));
+
+  Configuration next = discovering(Command::sidecar);
+  next.scheme = "simple-sha1";
+  ASSERT_TRUE(sidecar->apply(next));
+  EXPECT_EQ(sidecar->membership().topology->scheme(), "simple-sha1");
+  EXPECT_EQ(sidecar->membership().topology->version(), 4U);
+  ASSERT_EQ(sidecar->membership().addresses.size(), 1U);
+
+  k8s::Roster twice = roster_at(5, {Endpoint{"127.0.0.1", 1}, Endpoint{"127.0.0.1", 2}});
+  twice.replicas[1].name = "cache-0";
+  EXPECT_FALSE(sidecar->follow(twice));
+  EXPECT_EQ(sidecar->membership().topology->version(), 4U) << "the members stay";
+  sidecar->stop();
+}
+
+TEST(DiscoveryLine, TellsWhatIsKnownOrSinceWhenItIsOld) {
+  const TimePoint now{Milliseconds(1'000'000)};
+  k8s::DiscoveryFigures figures;
+  figures.words = "may not list statefulsets.apps";
+  EXPECT_EQ(discovery_line("kubernetes", figures, now),
+            "kubernetes: no answer yet: may not list statefulsets.apps");
+  figures.last_answer = now - Milliseconds(42'900);
+  EXPECT_EQ(discovery_line("kubernetes", figures, now),
+            "kubernetes: away for 42 s, the last members stay: may not list statefulsets.apps");
+  figures.last_answer = now + Milliseconds(5'000);  // a clock was set back
+  EXPECT_THAT(discovery_line("kubernetes", figures, now), HasSubstr("away for 0 s"));
+  figures.in_touch = true;
+  figures.words = "10 replicas";
+  EXPECT_EQ(discovery_line("kubernetes", figures, now), "kubernetes: 10 replicas");
+}
+
+TEST(DiscoveryFigures, CountThoseThatAreReady) {
+  k8s::DiscoveryFigures figures;
+  figures.in_touch = true;
+  figures.last_answer = TimePoint{Milliseconds(1'500)};
+  figures.rosters = 3;
+  figures.failures[static_cast<std::size_t>(k8s::FailureReason::gone)] = 2;
+  Membership membership;
+  membership.standings = {{true, false, ""}, {false, false, ""}, {true, true, ""}};
+  const auto told = discovery_figures(figures, membership);
+  EXPECT_TRUE(told.in_touch);
+  EXPECT_DOUBLE_EQ(told.last_answer_timestamp_seconds, 1.5);
+  EXPECT_EQ(told.topologies, 3U);
+  EXPECT_EQ(told.replicas_ready, 2U);
+  ASSERT_EQ(told.failures.size(), k8s::failure_reasons.size());
+  for (const auto& [reason, times] : told.failures) EXPECT_EQ(times, reason == "gone" ? 2U : 0U);
+}
+
+}  // namespace
+}  // namespace ringside::program

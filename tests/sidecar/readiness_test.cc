@@ -1,0 +1,75 @@
+// What the source of the members says of them goes before what we see of them.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/sidecar/some_sidecar.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using support::always;
+using support::refusing_address;
+using support::ScriptedPeer;
+
+// By whom, as the Cache-Status of hit_of tells.
+std::string replica_of(const support::Reply& reply) {
+  return reply.field("cache-status").substr(0, 7);
+}
+
+// It keeps its keys, and is asked for them when nobody else is left.
+TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {
+  const ScriptedPeer unready(always(hit_of("cache-0")));
+  const ScriptedPeer ready(always(hit_of("cache-1")));
+  const auto settings = settings_for({unready.address(), ready.address()});
+  const auto path = path_of(*settings, {0, 1});
+  SomeSidecar sidecar(settings_for({unready.address(), ready.address()}, [](Settings& s) {
+    s.unready = {true, false};
+  }));
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
+  EXPECT_EQ(unready.requests(), 0U);
+  EXPECT_EQ(sidecar.totals().retries, 0U);
+
+  sidecar->apply(settings);
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0") << "its keys are its own again";
+
+  sidecar->apply(settings_for({unready.address(), refusing_address()}, [](Settings& s) {
+    s.unready = {true, false};
+  }));
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0") << "better than nobody";
+}
+
+TEST(Readiness, AMemberThatIsNowhereIsNeverAsked) {
+  const ScriptedPeer there(always(hit_of("cache-1")));
+  const auto settings = settings_for({Endpoint{}, there.address()}, [](Settings& s) {
+    s.unready = {true, false};
+  });
+  SomeSidecar sidecar(settings);
+  EXPECT_EQ(replica_of(sidecar.get(path_of(*settings, {0, 1}))), "cache-1");
+  EXPECT_EQ(sidecar.totals().retries, 0U);
+
+  sidecar->apply(settings_for({Endpoint{}, refusing_address()}, [](Settings& s) {
+    s.unready = {true, false};
+  }));
+  EXPECT_EQ(sidecar.get("/").status, 503);
+  EXPECT_EQ(sidecar.totals().retries, 0U) << "there was nobody else to ask";
+  sidecar->apply(settings_for({Endpoint{}, Endpoint{}}, [](Settings& s) {
+    s.unready = {true, true};
+  }));
+  EXPECT_EQ(sidecar.get("/").status, 503);
+}
+
+TEST(Readiness, APurgeIsIncompleteWhereAMemberIsNowhere) {
+  const ScriptedPeer there(
+      always("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nRingside-Purged: 2\r\n\r\n"));
+  SomeSidecar sidecar(settings_for({Endpoint{}, there.address()}, [](Settings& s) {
+    s.unready = {true, false};
+  }));
+  const auto report = sidecar->purge("a.test", "/");
+  EXPECT_EQ(report.removed, 2U);
+  ASSERT_EQ(report.missing.size(), 1U);
+  EXPECT_EQ(report.missing.front(), "cache-0: has no address at present");
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
