@@ -41,7 +41,7 @@ class Wire final : public Base {
   bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
     auto connected = connect_to(server_, tap_.connect_timeout, tap_.halt);
     if (!connected) {
-      tap_.failure = std::move(connected.error());
+      tap_.failure = connected.error();
       error = httplib::Error::Connection;
       return false;
     }
@@ -103,9 +103,9 @@ Failure no_answer(const Access& access, const Wiretap& tap, const CertificateDou
     case ApiStream::End::none:
       break;
   }
-  return failed(FailureReason::malformed,
-                fmt::format("{}: its answer is no HTTP; is that an API server ({})?", server,
-                            access.origin));
+  return failed(
+      FailureReason::malformed,
+      fmt::format("{}: its answer is no HTTP; is that an API server ({})?", server, access.origin));
 }
 
 // What came of an answer's bytes.
@@ -162,7 +162,7 @@ Outcome<std::string> ApiClient::token() const {
   std::string token = access_.token;
   if (!access_.token_file.empty()) {
     auto read = read_credential(access_.token_file, "the token of " + access_.origin);
-    if (!read) return failed(FailureReason::other, std::move(read.error().message));
+    if (!read) return failed(FailureReason::other, read.error().message);
     token = std::move(*read);
   }
   token.resize(token.find_last_not_of(" \t\r\n") + 1);
@@ -177,7 +177,7 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
                              const Patience& patience, const Taker& take) {
   if (stopped()) return failed(FailureReason::unreachable, "stopped");
   auto bearer = token();
-  if (!bearer) return std::move(bearer.error());
+  if (!bearer) return bearer.error();
 
   httplib::Request request;
   request.method = "GET";
@@ -206,8 +206,7 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
   if (*result && reading.status == 0) reading.status = (*result)->status;  // without a body
   if (reading.status == 200 && (*result || reading.enough)) return {};
   if (reading.status == 0 || reading.status == 200) return no_answer(access_, tap, doubt);
-  return failure_of(reading.status, reading.retry_after, reading.refusal, question,
-                    access_.origin);
+  return failure_of(reading.status, reading.retry_after, reading.refusal, question, access_.origin);
 }
 
 Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Question& question) {
@@ -220,7 +219,7 @@ Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Que
   };
   const Patience patience{pace_.answer_timeout, pace_.answer_timeout, pace_.answer_whole};
   auto asked = ask(path_and_query, question, patience, take);
-  if (!asked) return std::move(asked.error());
+  if (!asked) return asked.error();
   if (too_large) {
     return failed(FailureReason::malformed,
                   fmt::format("API server {}: its answer to {} {} has more than {} bytes",

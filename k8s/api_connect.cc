@@ -14,8 +14,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/check.h"
 #include "base/limits.h"
+#include "http/name_library.h"
 
 namespace ringside::k8s {
 namespace {
@@ -35,8 +35,7 @@ int milliseconds_until(IoPoint until) {
 class Lookup {
  public:
   Lookup() {
-    static const int library = ares_library_init(ARES_LIB_INIT_ALL);
-    RINGSIDE_CHECK(library == ARES_SUCCESS);
+    http::initialise_name_library();
     ares_options options{};
     options.timeout = static_cast<int>(limits::resolve_try_timeout.count());
     options.tries = limits::resolve_tries;
@@ -100,8 +99,8 @@ class Lookup {
       const bool reads = ARES_GETSOCK_READABLE(wanted, i) != 0;
       const bool writes = ARES_GETSOCK_WRITABLE(wanted, i) != 0;
       if (!reads && !writes) continue;
-      waiting[count++] = {sockets[i], static_cast<short>((reads ? POLLIN : 0) |
-                                                         (writes ? POLLOUT : 0)), 0};
+      waiting[count++] = {sockets[i],
+                          static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0};
     }
     waiting[count] = {halt.descriptor(), POLLIN, 0};
     timeval own{};
@@ -207,7 +206,8 @@ Outcome<Descriptor> connect_to(const Endpoint& server, Milliseconds timeout, con
     const auto now = std::chrono::steady_clock::now();
     const IoPoint share = now + (until - now) / static_cast<long>(addresses.size() - i);
     const SocketAddress to = socket_address(addresses[i], server.port);
-    Descriptor socket(::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    Descriptor socket(
+        ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (socket.get() < 0) return unreachable(server, text_of(errno));
     set_options(socket.get());
     error = connect_socket(socket.get(), to, share, halt);

@@ -42,9 +42,8 @@ ssize_t ApiStream::fill() {
     ERR_clear_error();
     errno = 0;
     const ssize_t received =
-        session_ == nullptr
-            ? ::recv(socket_, buffer_.data(), buffer_.size(), 0)
-            : SSL_read(session_, buffer_.data(), static_cast<int>(buffer_.size()));
+        session_ == nullptr ? ::recv(socket_, buffer_.data(), buffer_.size(), 0)
+                            : SSL_read(session_, buffer_.data(), static_cast<int>(buffer_.size()));
     if (received > 0) return received;
     if (!may_repeat(received, POLLIN)) return end_ == End::closed ? 0 : -1;
   }

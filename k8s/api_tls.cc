@@ -121,7 +121,7 @@ Outcome<void> set_authorities(SSL_CTX* context, const Access& access, Certificat
   if (!access.ca_file.empty()) {
     doubt.believed = access.ca_file;
     auto read = read_credential(access.ca_file, "the CA's certificates");
-    if (!read) return senseless(std::move(read.error().message));
+    if (!read) return senseless(read.error().message);
     pem = std::move(*read);
   }
   if (believe(SSL_CTX_get_cert_store(context), pem) > 0) return {};

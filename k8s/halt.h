@@ -35,8 +35,8 @@ class Halt {
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
   // Shuts a connected socket down when the halt is ordered, or was: for those who wait in a library
-  // and can't poll. It works by a duplicate, for the socket may be closed, and its number another's,
-  // while the halt is ordered.
+  // and can't poll. It works by a duplicate, for the socket may be closed, and its number
+  // another's, while the halt is ordered.
   class Hold {
    public:
     Hold(Halt& halt, int socket);

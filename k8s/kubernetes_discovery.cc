@@ -32,7 +32,7 @@ Outcome<std::string> locate_slices(ApiClient& client, const std::string& name_sp
   const auto group = client.get(std::string(slice_group), {"get", "discovery.k8s.io", ""});
   if (group) {
     auto known = endpoint_slice_version(*group);
-    if (!known) return std::move(known.error());
+    if (!known) return known.error();
     version = std::move(*known);
   } else if (group.error().reason != FailureReason::forbidden) {
     return group.error();
@@ -291,10 +291,10 @@ std::string KubernetesDiscovery::words() const {
         std::count_if(told_->replicas.begin(), told_->replicas.end(),
                       [](const Replica& replica) { return replica.ready; }));
   }
-  parts.push_back(fmt::format(
-      "{}, generation {}, {} replicas, {} ready, service {}; resource version {}",
-      words_of_set(target_), set_->generation, set_->replicas, ready, set_->service,
-      set_->resource_version));
+  parts.push_back(
+      fmt::format("{}, generation {}, {} replicas, {} ready, service {}; resource version {}",
+                  words_of_set(target_), set_->generation, set_->replicas, ready, set_->service,
+                  set_->resource_version));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -309,8 +309,8 @@ DiscoveryFigures KubernetesDiscovery::figures() const {
   figures.rosters = rosters_;
   for (const FailureReason reason : failure_reasons) {
     const auto at = static_cast<std::size_t>(reason);
-    figures.failures[at] = set_contact_.failures(reason) + slices_contact_.failures(reason) +
-                           assembly_failures_[at];
+    figures.failures[at] =
+        set_contact_.failures(reason) + slices_contact_.failures(reason) + assembly_failures_[at];
   }
   return figures;
 }

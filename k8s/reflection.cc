@@ -116,7 +116,9 @@ Outcome<void> EndpointSliceReflection::listed(std::string_view body) {
   std::map<std::string, EndpointSlice> slices;
   for (const ApiField& item : list.items) {
     auto slice = read_endpoint_slice(item);
-    if (slice) slices.insert_or_assign(slice->name, *std::move(slice));
+    if (!slice) continue;
+    EndpointSlice& kept = slices[slice->name];
+    kept = *std::move(slice);
   }
   if (json.failure()) return *json.failure();
   slices_ = std::move(slices);

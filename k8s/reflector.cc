@@ -81,7 +81,7 @@ void Reflector::report(const Attempt& attempt, unsigned failures) {
 Attempt Reflector::list() {
   opened_ = false;
   failure_.reset();
-  if (auto asked = ask_list(); !asked) failure_ = std::move(asked.error());
+  if (auto asked = ask_list(); !asked) failure_ = asked.error();
   Attempt attempt;
   attempt.act = Act::list;
   attempt.failure = failure_ ? &*failure_ : nullptr;
@@ -91,7 +91,7 @@ Attempt Reflector::list() {
 Outcome<void> Reflector::ask_list() {
   if (collection_.empty()) {
     auto located = resource_.locate(client_);
-    if (!located) return std::move(located.error());
+    if (!located) return located.error();
     collection_ = std::move(*located);
   }
   const auto body = client_.get(collection_ + "?" + resource_.selector,
@@ -110,7 +110,7 @@ Attempt Reflector::watch() {
   attempt.act = Act::watch;
   const auto begun = std::chrono::steady_clock::now();
   if (auto asked = ask_watch(attempt); !asked) {
-    failure_ = std::move(asked.error());
+    failure_ = asked.error();
   } else {
     heard(Sign::event);  // that it ends in order is one
   }
@@ -139,12 +139,12 @@ Outcome<void> Reflector::ask_watch(Attempt& attempt) {
       return true;
     }
     if (auto taken = take(piece, lines, attempt.told); !taken) {
-      senseless = std::move(taken.error());
+      senseless = taken.error();
     }
     return !senseless;
   };
-  auto watched = client_.watch(watch_query(), {"watch", resource_.name, resource_.name_space},
-                               take_piece);
+  auto watched =
+      client_.watch(watch_query(), {"watch", resource_.name, resource_.name_space}, take_piece);
   if (senseless) return std::move(*senseless);
   if (watched && lines.has_unfinished()) {
     return Failure{FailureReason::unreachable, "the watch was cut within an event", {}};
@@ -157,7 +157,7 @@ Outcome<void> Reflector::take(std::string_view piece, EventLines& lines, bool& t
   bool understood = false;
   auto added = lines.add(piece, [&](std::string_view line) -> Outcome<void> {
     auto event = reflection_.event(line);
-    if (!event) return std::move(event.error());
+    if (!event) return event.error();
     understood = true;
     changed = changed || *event;
     return {};

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/quotation.h"
 
@@ -35,9 +34,10 @@ Result<Endpoint> server_of(const Environment& environment) {
   const bool is_bare_v6 = host.find(':') != host.npos && !host.starts_with('[');
   auto server = Endpoint::parse((is_bare_v6 ? "[" + host + "]" : host) + ":" + port);
   if (!server) {
-    return not_in_cluster(fmt::format("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are {} "
-                                      "and {}, which is no address",
-                                      quotation(host), quotation(port)));
+    return not_in_cluster(
+        fmt::format("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are {} "
+                    "and {}, which is no address",
+                    quotation(host), quotation(port)));
   }
   return server;
 }
@@ -58,7 +58,7 @@ Result<std::string> read_credential(const std::string& path, std::string_view wh
 
 Result<Access> service_account_access(const Environment& environment, const std::string& folder) {
   auto server = server_of(environment);
-  if (!server) return std::move(server.error());
+  if (!server) return server.error();
   Access access;
   access.server = std::move(*server);
   access.token_file = folder + "/token";

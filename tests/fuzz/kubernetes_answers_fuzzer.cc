@@ -164,7 +164,8 @@ void weigh(std::string_view input) {
 void examine(std::string_view input) {
   const std::string_view kind = take(input, 1);
   if (kind.empty()) return;
-  World world;
+  static const World known;
+  World world = known;
   switch (kind[0]) {
     case 'S':
     case 's':

@@ -2,11 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/ssl.h>
-
-#include <atomic>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -15,22 +13,17 @@
 #include "base/limits.h"
 #include "tests/support/fake_api_server.h"
 #include "tests/support/scripted_peer.h"
-#include "tests/support/tls_server.h"
 
 namespace ringside::k8s {
 namespace {
 
 using namespace std::chrono_literals;
 using support::always;
-using support::always_under_tls;
 using support::answer;
-using support::Certificate;
 using support::FakeApiServer;
 using support::field;
 using support::ScriptedPeer;
 using support::Stage;
-using support::TlsServer;
-using support::TlsStage;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -93,9 +86,9 @@ TEST_F(ApiClientTest, ATokenFileIsReadWithEachRequest) {
   std::ofstream(path) << "first\n";
   ScriptedPeer server([](Stage& stage) {
     const bool is_new = field(stage.read_request(), "Authorization") == "Bearer second";
-    stage.send(is_new ? answer("200 OK", "", "in")
-                      : answer("401 Unauthorized", "",
-                               FakeApiServer::status_body(401, "Unauthorized")));
+    stage.send(
+        is_new ? answer("200 OK", "", "in")
+               : answer("401 Unauthorized", "", FakeApiServer::status_body(401, "Unauthorized")));
   });
   Access access = plain_access(server.address());
   access.token_file = path;
@@ -138,13 +131,11 @@ TEST_F(ApiClientTest, StatusesAreFailures) {
     std::string status;
     FailureReason reason;
   };
-  for (const Case& each : {Case{"401 No", FailureReason::unauthorized},
-                           Case{"403 No", FailureReason::forbidden},
-                           Case{"404 No", FailureReason::not_found},
-                           Case{"410 No", FailureReason::gone},
-                           Case{"429 No", FailureReason::throttled},
-                           Case{"500 No", FailureReason::other},
-                           Case{"302 Found", FailureReason::other}}) {
+  for (const Case& each :
+       {Case{"401 No", FailureReason::unauthorized}, Case{"403 No", FailureReason::forbidden},
+        Case{"404 No", FailureReason::not_found}, Case{"410 No", FailureReason::gone},
+        Case{"429 No", FailureReason::throttled}, Case{"500 No", FailureReason::other},
+        Case{"302 Found", FailureReason::other}}) {
     const Failure failure =
         failure_of_answer(answer(each.status, "Location: http://192.0.2.1/\r\n", "no"));
     EXPECT_EQ(failure.reason, each.reason) << each.status << ": " << failure.message;
@@ -182,15 +173,13 @@ TEST_F(ApiClientTest, WhatIsNoWholeAnswerIsUnreachable) {
       static_cast<void>(never.wait(1ms));
     }
   };
-  for (const Case& each : {Case{"closed the connection", sends("", false)},
-                           Case{"in time", sends("", true)},
-                           Case{"closed the connection", sends(half, false)},
-                           Case{"in time", sends(half, true)},
-                           Case{"in time", drips},
-                           Case{"broke", [](Stage& stage) {
-                                  stage.read_request();
-                                  stage.reset();
-                                }}}) {
+  for (const Case& each :
+       {Case{"closed the connection", sends("", false)}, Case{"in time", sends("", true)},
+        Case{"closed the connection", sends(half, false)}, Case{"in time", sends(half, true)},
+        Case{"in time", drips}, Case{"broke", [](Stage& stage) {
+                                       stage.read_request();
+                                       stage.reset();
+                                     }}}) {
     const Failure failure = failure_of_script(each.script);
     EXPECT_EQ(failure.reason, FailureReason::unreachable);
     EXPECT_THAT(failure.message, HasSubstr(each.words));
@@ -303,136 +292,6 @@ TEST_F(ApiClientTest, StopMayComeAtAnyMoment) {
     client.stop();
     asks.join();
   }
-}
-
-class ApiClientTlsTest : public ApiClientTest {
- protected:
-  Access access(const TlsServer& server) const {
-    Access made = plain_access(server.address());
-    made.tls = true;
-    made.ca_pem = authority.pem();
-    return made;
-  }
-  // Asks a server with a certificate of the authority's for those names.
-  Outcome<std::string> ask(const Certificate::Terms& terms, const std::string& server_name,
-                           const std::function<void(Access&)>& change = [](Access&) {}) {
-    const Certificate certificate(terms, &authority);
-    TlsServer server(certificate, [this](TlsStage& stage) {
-      stage.read_head();
-      sent_name = stage.name();
-      stage.send(answer("200 OK", "", "in"));
-      stage.read_to_end();
-    });
-    Access made = access(server);
-    made.server_name = server_name;
-    change(made);
-    ApiClient client(made, pace);
-    return client.get("/", question);
-  }
-  std::string doubt(const Certificate::Terms& terms, const std::string& server_name = "") {
-    const auto got = ask(terms, server_name);
-    EXPECT_FALSE(got);
-    if (got) return {};
-    EXPECT_EQ(got.error().reason, FailureReason::other);
-    EXPECT_THAT(got.error().message, HasSubstr("is not believed"));
-    return got.error().message;
-  }
-
-  Certificate authority{{"", -3'600, 3'600, true}, nullptr};
-  std::string sent_name;
-};
-
-TEST_F(ApiClientTlsTest, BelievesTheAddressThatItConnectsTo) {
-  const auto got = ask({"DNS:kubernetes,IP:10.0.0.1,IP:127.0.0.1"}, "");
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(*got, "in");
-  EXPECT_EQ(sent_name, "");  // an address is no server name
-}
-
-TEST_F(ApiClientTlsTest, BelievesTheNameThatItIsTold) {
-  const auto got = ask({"DNS:kubernetes.default.svc"}, "kubernetes.default.svc");
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(sent_name, "kubernetes.default.svc");
-}
-
-TEST_F(ApiClientTlsTest, DoubtsEverythingElse) {
-  EXPECT_THAT(doubt({"DNS:other.test,IP:10.0.0.1"}),
-              HasSubstr("is for DNS:other.test, IP Address:10.0.0.1, not for 127.0.0.1"));
-  EXPECT_THAT(doubt({"DNS:127.0.0.1"}), HasSubstr("not for 127.0.0.1"));
-  EXPECT_THAT(doubt({""}), HasSubstr("not for 127.0.0.1"));
-  EXPECT_THAT(doubt({"IP:127.0.0.1"}, "api.test"), HasSubstr("not for api.test"));
-  EXPECT_THAT(doubt({"IP:127.0.0.1", -7'200, -3'600}), HasSubstr("expired"));
-  EXPECT_THAT(doubt({"IP:127.0.0.1", 3'600, 7'200}), HasSubstr("not yet valid"));
-}
-
-TEST_F(ApiClientTlsTest, DoubtsWhomItsAuthorityDidNotSign) {
-  const Certificate stranger({"", -3'600, 3'600, true}, nullptr);
-  const auto got = ask({"IP:127.0.0.1"}, "", [&](Access& made) { made.ca_pem = stranger.pem(); });
-  ASSERT_FALSE(got);
-  EXPECT_EQ(got.error().reason, FailureReason::other);
-  EXPECT_THAT(got.error().message, HasSubstr("does not vouch for"));
-  EXPECT_THAT(got.error().message, HasSubstr("the CA of the test"));
-}
-
-TEST_F(ApiClientTlsTest, WithoutVerificationItBelievesAnybody) {
-  const auto got = ask({"DNS:other.test"}, "", [](Access& made) { made.insecure = true; });
-  EXPECT_TRUE(got) << got.error().message;
-}
-
-TEST_F(ApiClientTlsTest, AFileOfAuthoritiesIsReadWithEachConnection) {
-  const std::string path = testing::TempDir() + "ringside-ca-" + std::to_string(::getpid());
-  const Certificate certificate({"IP:127.0.0.1"}, &authority);
-  TlsServer server(certificate, always_under_tls(answer("200 OK", "", "in")));
-  Access made = access(server);
-  made.ca_file = path;
-  ApiClient client(made, pace);
-  EXPECT_THAT(client.get("/", question).error().message, HasSubstr(path));
-  std::ofstream(path) << "no certificate";
-  EXPECT_THAT(client.get("/", question).error().message, HasSubstr(path));
-  std::ofstream(path) << Certificate({"", -9, 9, true}, nullptr).pem();
-  EXPECT_THAT(client.get("/", question).error().message, HasSubstr("not believed"));
-  std::ofstream(path) << Certificate({"", -9, 9, true}, nullptr).pem() << authority.pem();
-  EXPECT_TRUE(client.get("/", question));
-  std::remove(path.c_str());
-}
-
-TEST_F(ApiClientTlsTest, OldTlsIsRefused) {
-  const Certificate certificate({"IP:127.0.0.1"}, &authority);
-  TlsServer server(certificate, always_under_tls(answer("200 OK", "", "in")),
-                   {TLS1_1_VERSION, false});
-  EXPECT_EQ(failure_of_get(access(server)).reason, FailureReason::unreachable);
-}
-
-TEST_F(ApiClientTlsTest, PlainHttpWhereTlsIsExpectedIsTold) {
-  ScriptedPeer server([](Stage& stage) {
-    stage.send("HTTP/1.1 400 Bad Request\r\n\r\n");
-    stage.stall();
-  });
-  Access made = plain_access(server.address());
-  made.tls = true;
-  const Failure failure = failure_of_get(made);
-  EXPECT_EQ(failure.reason, FailureReason::unreachable);
-  EXPECT_THAT(failure.message, HasSubstr("TLS"));
-}
-
-TEST_F(ApiClientTlsTest, AWatchUnderTlsIsToldAndStopped) {
-  const Certificate certificate({"IP:127.0.0.1"}, &authority);
-  TlsServer server(certificate, [](TlsStage& stage) {
-    stage.read_head();
-    stage.send(FakeApiServer::watch_head() + FakeApiServer::chunk("one"));
-    stage.read_to_end();
-  });
-  ApiClient client(access(server), pace);
-  support::Gate told;
-  std::thread watches([&] {
-    EXPECT_FALSE(client.watch("/", question, [&](std::string_view piece) {
-      if (piece == "one") told.open();
-      return true;
-    }));
-  });
-  EXPECT_TRUE(told.wait());
-  client.stop();
-  watches.join();
 }
 
 }  // namespace

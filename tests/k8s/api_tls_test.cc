@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 std::string key_pem(const Certificate& of, const char* password = nullptr) {
   BIO* const out = BIO_new(BIO_s_mem());
-  PEM_write_bio_PrivateKey(out, of.key(), password == nullptr ? nullptr : EVP_aes_128_cbc(), nullptr,
-                           0, nullptr, const_cast<char*>(password));
+  PEM_write_bio_PrivateKey(out, of.key(), password == nullptr ? nullptr : EVP_aes_128_cbc(),
+                           nullptr, 0, nullptr, const_cast<char*>(password));
   char* bytes = nullptr;
   const long size = BIO_get_mem_data(out, &bytes);
   std::string text(bytes, static_cast<std::size_t>(size));
@@ -44,8 +44,7 @@ class ApiTlsTest : public testing::Test {
     const auto prepared = prepare_tls(context.get(), access, doubt);
     if (!prepared) return prepared.error().message;
     has_own = SSL_CTX_get0_certificate(context.get()) != nullptr;
-    is_own = has_own &&
-             X509_cmp(SSL_CTX_get0_certificate(context.get()), own.certificate()) == 0 &&
+    is_own = has_own && X509_cmp(SSL_CTX_get0_certificate(context.get()), own.certificate()) == 0 &&
              SSL_CTX_check_private_key(context.get()) == 1;
     verifies = SSL_CTX_get_verify_mode(context.get()) == SSL_VERIFY_PEER;
     oldest = SSL_CTX_get_min_proto_version(context.get());

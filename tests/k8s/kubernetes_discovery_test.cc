@@ -6,7 +6,6 @@
 #include <csignal>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "tests/support/fake_api_server.h"
@@ -61,7 +60,10 @@ class KubernetesDiscoveryTest : public testing::Test {
     server.apply(FakeSet{});
     server.apply(first_slice);
     start();
-    ASSERT_TRUE(eventually([this] { return told() == 1 && discovery->figures().in_touch; }));
+    ASSERT_TRUE(eventually([this] {
+      return told() == 1 && discovery->figures().in_touch &&
+             server.requests(Kind::watch_sets) > 0 && server.requests(Kind::watch_slices) > 0;
+    }));
   }
   std::size_t told() {
     const std::lock_guard lock(mutex);
@@ -91,7 +93,6 @@ class KubernetesDiscoveryTest : public testing::Test {
     return slice;
   }
 
-  FakeApiServer::Script silent_;
   Pace pace;
   SystemClock clock;
   FakeApiServer server;
@@ -116,12 +117,8 @@ TEST_F(KubernetesDiscoveryTest, TellsWhatIsThereAndWhatChanges) {
   EXPECT_TRUE(eventually([this] { return last().replicas.size() == 3; }));
 }
 
-
 TEST_F(KubernetesDiscoveryTest, TheQueriesAskForOneSetAndItsSlices) {
   start_with_two();
-  ASSERT_TRUE(eventually([this] {
-    return server.requests(Kind::watch_sets) > 0 && server.requests(Kind::watch_slices) > 0;
-  }));
   EXPECT_THAT(server.heads(Kind::list_sets).at(0),
               HasSubstr("GET /apis/apps/v1/namespaces/shop/statefulsets?"
                         "fieldSelector=metadata.name%3Dcache HTTP/1.1\r\n"));
@@ -173,7 +170,6 @@ TEST_F(KubernetesDiscoveryTest, ADeletedSetKeepsItsRosterUntilThereIsOneAgain) {
 TEST_F(KubernetesDiscoveryTest, WhileTheServerIsAwayTheLastRosterStays) {
   start_with_two();
   server.go_away();
-  EXPECT_TRUE(says("closed the connection"));
   EXPECT_TRUE(eventually([this] { return failures(FailureReason::unreachable) > 6; }));
   EXPECT_FALSE(discovery->figures().in_touch);
   EXPECT_TRUE(says("2 replicas, 2 ready"));
@@ -269,7 +265,6 @@ TEST_F(KubernetesDiscoveryTest, AnEventThatMakesNoSenseIsFollowedByAList) {
 
 TEST_F(KubernetesDiscoveryTest, EventsAreUnderstoodByteByByte) {
   start_with_two();
-  server.cut(Kind::watch_slices);
   server.once(Kind::watch_slices, [this](Stage& stage) {
     server.apply(moved("10.0.0.20"));
     stage.send(FakeApiServer::watch_head());
@@ -278,6 +273,7 @@ TEST_F(KubernetesDiscoveryTest, EventsAreUnderstoodByteByByte) {
     }
     stage.stall();
   });
+  server.cut(Kind::watch_slices);
   EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
   EXPECT_EQ(server.requests(Kind::watch_slices), 2U);
 }
@@ -377,16 +373,15 @@ TEST_F(KubernetesDiscoveryTest, WhatSaysTheSameIsNotTold) {
 // Whatever it waits for, it ends; a test that hangs here is ended by ctest.
 TEST_F(KubernetesDiscoveryTest, EndsWhileItWaits) {
   pace = Pace{};  // the real one, with long waits
-  const auto silent = [](Stage& stage) { stage.stall(); };
+  const FakeApiServer::Script silent = [](Stage& stage) { stage.stall(); };
   const std::vector<std::function<void()>> states = {
-      [] {},                                                        // a connection under way
-      [this] { server.always(Kind::list_sets, silent_); },          // for an answer
-      [this] { server.always(Kind::list_sets, nullptr); },          // in a backoff: there is no set
-      [this] { server.apply(FakeSet{}); },                          // a silent watch
-      [this] { server.always(Kind::list_slices, silent_); },
+      [] {},                                                // a connection under way
+      [&] { server.always(Kind::list_sets, silent); },      // for an answer
+      [this] { server.always(Kind::list_sets, nullptr); },  // in a backoff: there is no set
+      [this] { server.apply(FakeSet{}); },                  // a silent watch
+      [&] { server.always(Kind::list_slices, silent); },
       [this] { server.go_away(); },
   };
-  silent_ = silent;
   for (const auto& state : states) {
     state();
     const std::size_t before = server.requests(Kind::list_sets);

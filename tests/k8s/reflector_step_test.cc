@@ -24,9 +24,7 @@ struct Row {
 };
 
 Row ok(Step next) { return {Act::list, {}, false, 0ms, next}; }
-Row ends(bool told, Milliseconds lasted, Step next) {
-  return {Act::watch, {}, told, lasted, next};
-}
+Row ends(bool told, Milliseconds lasted, Step next) { return {Act::watch, {}, told, lasted, next}; }
 Row fails(Act act, FailureReason reason, Step next) {
   return {act, Failure{reason, "", {}}, false, 5ms, next};
 }
@@ -43,22 +41,18 @@ void play(const std::vector<Row>& rows) {
 }
 
 TEST(ReflectorStepTest, AListIsFollowedByWatchesThatFollowEachOther) {
-  play({ok({Act::watch, 0ms}),
-        ends(true, 240'000ms, {Act::watch, 0ms}),
+  play({ok({Act::watch, 0ms}), ends(true, 240'000ms, {Act::watch, 0ms}),
         ends(false, 200'000ms, {Act::watch, 0ms})});
 }
 
 TEST(ReflectorStepTest, WatchesThatEndAtOnceAreNotRepeatedInAHurry) {
-  play({ok({Act::watch, 0ms}),
-        ends(false, 1ms, {Act::watch, 0ms}),
-        ends(false, 1ms, {Act::watch, 99ms}),
-        ends(false, 1ms, {Act::watch, 199ms}),
+  play({ok({Act::watch, 0ms}), ends(false, 1ms, {Act::watch, 0ms}),
+        ends(false, 1ms, {Act::watch, 99ms}), ends(false, 1ms, {Act::watch, 199ms}),
         ends(false, 1ms, {Act::watch, 399ms}),
-        ends(false, 500ms, {Act::watch, 300ms}),   // the 800 ms that it should have lasted
-        ends(false, 1'700ms, {Act::watch, 0ms}),   // it lasted: all is well
-        ends(false, 1ms, {Act::watch, 0ms}),
-        ends(true, 1ms, {Act::watch, 99ms}),
-        ends(true, 1ms, {Act::watch, 99ms})});     // no longer: they do tell something
+        ends(false, 500ms, {Act::watch, 300ms}),  // the 800 ms that it should have lasted
+        ends(false, 1'700ms, {Act::watch, 0ms}),  // it lasted: all is well
+        ends(false, 1ms, {Act::watch, 0ms}), ends(true, 1ms, {Act::watch, 99ms}),
+        ends(true, 1ms, {Act::watch, 99ms})});  // no longer: they do tell something
 }
 
 TEST(ReflectorStepTest, ABrokenWatchIsResumedAfterABackoff) {
@@ -68,27 +62,24 @@ TEST(ReflectorStepTest, ABrokenWatchIsResumedAfterABackoff) {
         fails(Act::watch, FailureReason::unreachable, {Act::watch, 400ms}),
         {Act::watch, Failure{FailureReason::unreachable, "", {}}, true, 5ms, {Act::watch, 100ms}},
         fails(Act::watch, FailureReason::unreachable, {Act::watch, 200ms}),
-        {Act::watch, Failure{FailureReason::unreachable, "", {}}, false, 60'000ms,
+        {Act::watch,
+         Failure{FailureReason::unreachable, "", {}},
+         false,
+         60'000ms,
          {Act::watch, 100ms}}});
 }
 
 TEST(ReflectorStepTest, GoneIsListedAtOnceTheFirstTimeOnly) {
-  play({ok({Act::watch, 0ms}),
-        fails(Act::watch, FailureReason::gone, {Act::list, 0ms}),
-        ok({Act::watch, 0ms}),
-        fails(Act::watch, FailureReason::gone, {Act::list, 200ms}),
-        ok({Act::watch, 0ms}),
-        fails(Act::watch, FailureReason::gone, {Act::list, 400ms}),
-        ok({Act::watch, 0ms}),
-        ends(true, 60'000ms, {Act::watch, 0ms}),
+  play({ok({Act::watch, 0ms}), fails(Act::watch, FailureReason::gone, {Act::list, 0ms}),
+        ok({Act::watch, 0ms}), fails(Act::watch, FailureReason::gone, {Act::list, 200ms}),
+        ok({Act::watch, 0ms}), fails(Act::watch, FailureReason::gone, {Act::list, 400ms}),
+        ok({Act::watch, 0ms}), ends(true, 60'000ms, {Act::watch, 0ms}),
         fails(Act::watch, FailureReason::gone, {Act::list, 0ms})});
 }
 
 TEST(ReflectorStepTest, WhatMakesNoSenseIsListedAgain) {
-  play({fails(Act::list, FailureReason::malformed, {Act::list, 100ms}),
-        ok({Act::watch, 0ms}),
-        fails(Act::watch, FailureReason::malformed, {Act::list, 200ms}),
-        ok({Act::watch, 0ms}),
+  play({fails(Act::list, FailureReason::malformed, {Act::list, 100ms}), ok({Act::watch, 0ms}),
+        fails(Act::watch, FailureReason::malformed, {Act::list, 200ms}), ok({Act::watch, 0ms}),
         fails(Act::watch, FailureReason::not_found, {Act::list, 400ms})});
 }
 
@@ -97,8 +88,8 @@ TEST(ReflectorStepTest, RefusalsAreAskedAgainInTheSameWay) {
     for (const FailureReason reason : {FailureReason::forbidden, FailureReason::unauthorized,
                                        FailureReason::throttled, FailureReason::other}) {
       std::vector<Row> rows;
-      for (const Milliseconds wait : {100ms, 200ms, 400ms, 800ms, 1'600ms, 3'200ms, 5'000ms,
-                                      5'000ms}) {
+      for (const Milliseconds wait :
+           {100ms, 200ms, 400ms, 800ms, 1'600ms, 3'200ms, 5'000ms, 5'000ms}) {
         rows.push_back(fails(act, reason, {act, wait}));
       }
       play(rows);

@@ -69,9 +69,10 @@ std::string service_of(const std::string& target) {
 json slice_json(const FakeSlice& slice, std::uint64_t version) {
   json endpoints = json::array();
   for (const FakeSlice::Pod& pod : slice.pods) {
-    endpoints.push_back({{"addresses", {pod.address}},
-                         {"conditions", {{"ready", pod.ready}}},
-                         {"targetRef", {{"kind", "Pod"}, {"name", pod.name}, {"namespace", "shop"}}}});
+    endpoints.push_back(
+        {{"addresses", {pod.address}},
+         {"conditions", {{"ready", pod.ready}}},
+         {"targetRef", {{"kind", "Pod"}, {"name", pod.name}, {"namespace", "shop"}}}});
   }
   return {{"metadata",
            {{"name", slice.name},
@@ -89,12 +90,13 @@ std::string event_line(const std::string& type, json object, const std::string& 
   return json{{"type", type}, {"object", std::move(object)}}.dump() + "\n";
 }
 
-const std::string group_body = json{
-    {"kind", "APIGroup"},
-    {"apiVersion", "v1"},
-    {"name", "discovery.k8s.io"},
-    {"versions", {{{"groupVersion", "discovery.k8s.io/v1"}, {"version", "v1"}}}},
-    {"preferredVersion", {{"groupVersion", "discovery.k8s.io/v1"}, {"version", "v1"}}}}.dump();
+const std::string group_body =
+    json{{"kind", "APIGroup"},
+         {"apiVersion", "v1"},
+         {"name", "discovery.k8s.io"},
+         {"versions", {{{"groupVersion", "discovery.k8s.io/v1"}, {"version", "v1"}}}},
+         {"preferredVersion", {{"groupVersion", "discovery.k8s.io/v1"}, {"version", "v1"}}}}
+        .dump();
 
 constexpr std::string_view json_type = "Content-Type: application/json\r\n";
 
@@ -129,8 +131,8 @@ void FakeApiServer::apply(const FakeSet& set) {
   set_ = set;
   set_version_ = ++version_;
   ++generation_;
-  tell(Kind::watch_sets, "", event_line(is_new ? "ADDED" : "MODIFIED", json::parse(set_json()),
-                                        "StatefulSet"));
+  tell(Kind::watch_sets, "",
+       event_line(is_new ? "ADDED" : "MODIFIED", json::parse(set_json()), "StatefulSet"));
 }
 
 void FakeApiServer::delete_set() {
@@ -238,9 +240,12 @@ std::string FakeApiServer::bookmark(const std::string& kind, std::uint64_t versi
 }
 
 std::string FakeApiServer::status_body(int code, const std::string& reason) {
-  return json{{"kind", "Status"},   {"apiVersion", "v1"},
-              {"metadata", {}},     {"status", "Failure"},
-              {"message", reason + " says the test"}, {"reason", reason},
+  return json{{"kind", "Status"},
+              {"apiVersion", "v1"},
+              {"metadata", {}},
+              {"status", "Failure"},
+              {"message", reason + " says the test"},
+              {"reason", reason},
               {"code", code}}
       .dump();
 }
@@ -266,7 +271,8 @@ void FakeApiServer::play(Stage& stage) {
   const std::string head = stage.read_request();
   const std::string target = target_of(head);
   const Kind kind = kind_of(target);
-  if (const Script script = script_for(kind, head)) return script(stage);
+  const Part part = part_for(kind, head);
+  if (part.script) return part.script(stage);
   switch (kind) {
     case Kind::group:
       return stage.send(answer("200 OK", json_type, group_body));
@@ -275,33 +281,29 @@ void FakeApiServer::play(Stage& stage) {
       return answer_list(stage, kind, target);
     case Kind::watch_sets:
     case Kind::watch_slices:
-      return answer_watch(stage, kind, target);
+      return answer_watch(stage, kind, target, part.cuts);
     case Kind::unknown:
       stage.send(answer("404 Not Found", json_type, status_body(404, "NotFound")));
   }
 }
 
-FakeApiServer::Script FakeApiServer::script_for(Kind kind, const std::string& head) {
+FakeApiServer::Part FakeApiServer::part_for(Kind kind, const std::string& head) {
   const std::lock_guard lock(mutex_);
   heads_[kind].push_back(head);
   auto& queue = once_[kind];
-  if (queue.empty()) return always_[kind];
-  Script script = std::move(queue.front());
+  if (queue.empty()) return {always_[kind], cuts_[kind]};
+  Part part{std::move(queue.front()), cuts_[kind]};
   queue.pop_front();
-  return script;
+  return part;
 }
 
 void FakeApiServer::answer_list(Stage& stage, Kind kind, const std::string& target) {
   stage.send(answer("200 OK", json_type, list_body(kind, service_of(target))));
 }
 
-void FakeApiServer::answer_watch(Stage& stage, Kind kind, const std::string& target) {
+void FakeApiServer::answer_watch(Stage& stage, Kind kind, const std::string& target,
+                                 std::uint64_t cuts) {
   std::uint64_t from = std::stoull(parameter(target, "resourceVersion"));
-  std::uint64_t cuts = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    cuts = cuts_[kind];
-  }
   stage.send(watch_head());
   while (true) {
     std::string lines;

@@ -37,8 +37,8 @@ struct FakeSlice {
 };
 
 // The part of a Kubernetes API server that discovery speaks to, in plain HTTP on 127.0.0.1: one
-// namespace with one StatefulSet and some slices, lists and watches of them. It does the right thing
-// until it is told otherwise. Thread-safe.
+// namespace with one StatefulSet and some slices, lists and watches of them. It does the right
+// thing until it is told otherwise. Thread-safe.
 class FakeApiServer {
  public:
   enum class Kind { group, list_sets, watch_sets, list_slices, watch_slices, unknown };
@@ -96,9 +96,13 @@ class FakeApiServer {
   };
 
   void play(Stage& stage);
-  [[nodiscard]] Script script_for(Kind kind, const std::string& head);
+  struct Part {
+    Script script;           // null: the right answer
+    std::uint64_t cuts = 0;  // of that kind so far
+  };
+  [[nodiscard]] Part part_for(Kind kind, const std::string& head);
   void answer_list(Stage& stage, Kind kind, const std::string& target);
-  void answer_watch(Stage& stage, Kind kind, const std::string& target);
+  void answer_watch(Stage& stage, Kind kind, const std::string& target, std::uint64_t cuts);
   void tell(Kind kind, const std::string& service, const std::string& line);  // locked
   void wake();                                                                // locked
   [[nodiscard]] std::string set_json() const;                                 // locked
