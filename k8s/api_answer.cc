@@ -46,12 +46,12 @@ std::string forbidden(const Status& status, const Question& question, std::strin
   if (user.empty()) {
     return fmt::format(
         "{} (with {}): give its user a Role with the verbs get, list and watch on "
-        "it, as k8s/base/role.yaml has it; the server says: {}",
+        "it, as k8s/base/service-account.yaml has it; the server says: {}",
         what, origin, excerpt(status.message));
   }
   return fmt::format(
       "{} (as {}): give the {} a Role with the verbs get, list and watch on it, as "
-      "k8s/base/role.yaml has it",
+      "k8s/base/service-account.yaml has it",
       what, excerpt(user), user.starts_with("system:serviceaccount:") ? "ServiceAccount" : "user");
 }
 

@@ -13,7 +13,7 @@
 namespace ringside::k8s {
 namespace {
 
-// Ordinals and generations are signed in the API.
+// Ordinals are int32 in the API.
 constexpr std::uint64_t ordinal_most = std::numeric_limits<std::int32_t>::max();
 
 std::uint64_t read_replicas(const std::string& set, const ApiField& replicas) {

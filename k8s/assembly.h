@@ -20,8 +20,12 @@ struct Assembled {
 // StatefulSet's names, all of them and no others; a slice only tells where they are. Of several
 // endpoints of one pod (slices may overlap while they are rewritten, and in dual-stack clusters
 // each family has its own) the best is taken: not terminating before terminating, ready before not,
-// serving before not, IPv4 before IPv6, then the smaller address, so that every process takes the
-// same.
+// serving before not, one whose port is known before others, IPv4 before IPv6, then the smaller
+// address and port, so that every process takes the same.
+//
+// Ready is what is ready, serves and does not end: where a Service has publishNotReadyAddresses the
+// API calls all of its endpoints ready. A replica whose place or port is not known is neither ready
+// nor serving.
 [[nodiscard]] Outcome<Assembled> assemble(const StatefulSet& set,
                                           const std::map<std::string, EndpointSlice>& slices,
                                           const Target& target);

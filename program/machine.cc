@@ -67,7 +67,8 @@ std::size_t store_bytes(const StoreMemory& memory, const Machine& machine) noexc
 }
 
 std::string memory_warning(const StoreMemory& memory, const Machine& machine) {
-  const std::uint64_t most_bytes = share_bytes(limits::store_memory_percent_most, machine.memory_bytes);
+  const std::uint64_t most_bytes =
+      share_bytes(limits::store_memory_percent_most, machine.memory_bytes);
   const std::uint64_t store = store_bytes(memory, machine);
   if (machine.memory_bytes == 0 || store <= most_bytes) return {};
   return fmt::format(

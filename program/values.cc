@@ -190,7 +190,8 @@ std::string size_text(std::size_t bytes) { return in_largest_unit(bytes, size_un
 
 Result<StoreMemory> parse_store_memory(std::string_view text) {
   if (text.ends_with('%')) {
-    const auto percent = parse_number(text.substr(0, text.size() - 1), 1, limits::store_memory_percent_most);
+    const auto percent =
+        parse_number(text.substr(0, text.size() - 1), 1, limits::store_memory_percent_most);
     if (percent) return StoreMemory{0, static_cast<unsigned>(*percent)};
     return invalid_input(
         fmt::format("{} is no share that a store can have; write 1% to {}%, such as 75%: "

@@ -63,9 +63,9 @@ std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberInde
 
 // Counted of the newest members and of the request's, whichever they are: too many is no harm.
 std::size_t HealthWatch::members_out(const Settings& settings) const noexcept {
-  const auto unwell =
-      std::count_if(members_.begin(), members_.end(),
-                    [](const Replica* member) { return !member->health.is_in_service(); });
+  const auto unwell = std::count_if(members_.begin(), members_.end(), [](const Replica* member) {
+    return !member->health.is_in_service();
+  });
   const auto unready = std::count(settings.unready.begin(), settings.unready.end(), true);
   return static_cast<std::size_t>(unwell + unready);
 }

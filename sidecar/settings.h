@@ -38,10 +38,11 @@ struct Settings {
   std::vector<Route> routes;
   http::RouteTable route_table;  // over routes
   std::shared_ptr<const shard::Topology> topology;
-  std::string topology_id;          // topology->id() in hexadecimal, as requests carry it
-  std::vector<Endpoint> addresses;  // of the topology's members, in their order; host empty: nowhere
-  // Of the members, in their order: their source says that they take no new requests. Empty: it says
-  // that of none. Who is nowhere is not ready either.
+  std::string topology_id;  // topology->id() in hexadecimal, as requests carry it
+  std::vector<Endpoint>
+      addresses;  // of the topology's members, in their order; host empty: nowhere
+  // Of the members, in their order: their source says that they take no new requests. Empty: it
+  // says that of none. Who is nowhere is not ready either.
   std::vector<bool> unready;
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
   std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed

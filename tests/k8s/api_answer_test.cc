@@ -38,7 +38,7 @@ TEST(ApiAnswer, NamesTheRightThatIsMissing) {
   EXPECT_EQ(of_account.message,
             "may not list statefulsets.apps in namespace shop (as "
             "system:serviceaccount:shop:ringside): give the ServiceAccount a Role with the verbs "
-            "get, list and watch on it, as k8s/base/role.yaml has it");
+            "get, list and watch on it, as k8s/base/service-account.yaml has it");
   EXPECT_THAT(failure(403, forbidden_to("jane")).message,
               HasSubstr("(as jane): give the user a Role"));
   EXPECT_THAT(failure(403, forbidden_to("system:anonymous")).message,
