@@ -1,105 +1,17 @@
-#include "k8s/kubernetes_discovery.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <memory>
-#include <mutex>
+#include <functional>
 #include <vector>
 
-#include "tests/support/fake_api_server.h"
+#include "tests/k8s/discovery_fixture.h"
+#include "tests/support/fake_clock.h"
 
 namespace ringside::k8s {
 namespace {
 
-using namespace std::chrono_literals;
-using support::answer;
-using support::eventually;
-using support::FakeApiServer;
-using support::FakeSet;
-using support::FakeSlice;
 using support::Stage;
 using testing::HasSubstr;
-using Kind = FakeApiServer::Kind;
-
-const FakeSlice first_slice{
-    "cache-abc", "cache", {{"cache-0", "10.0.0.10"}, {"cache-1", "10.0.0.11"}}};
-
-std::string refusal(int status, const std::string& reason, const std::string& lines = "") {
-  return answer(std::to_string(status) + " No", lines, FakeApiServer::status_body(status, reason));
-}
-
-FakeApiServer::Script sends(std::string bytes) {
-  return [bytes = std::move(bytes)](Stage& stage) { stage.send(bytes); };
-}
-
-class KubernetesDiscoveryTest : public testing::Test {
- protected:
-  KubernetesDiscoveryTest() {
-    std::signal(SIGPIPE, SIG_IGN);
-    pace.backoff = {1ms, 8ms};
-    pace.settle = 1ms;
-    pace.delay_most = 5ms;
-  }
-
-  void start() {
-    Access access;
-    access.server = server.address();
-    access.tls = false;
-    access.origin = "the test";
-    discovery = watch_kubernetes(
-        {"shop", "cache", ""}, access, clock,
-        [this](const Roster& roster) {
-          const std::lock_guard lock(mutex);
-          rosters.push_back(roster);
-        },
-        pace);
-  }
-  void start_with_two() {
-    server.apply(FakeSet{});
-    server.apply(first_slice);
-    start();
-    ASSERT_TRUE(eventually([this] {
-      return told() == 1 && discovery->figures().in_touch &&
-             server.requests(Kind::watch_sets) > 0 && server.requests(Kind::watch_slices) > 0;
-    }));
-  }
-  std::size_t told() {
-    const std::lock_guard lock(mutex);
-    return rosters.size();
-  }
-  Roster last() {
-    const std::lock_guard lock(mutex);
-    return rosters.empty() ? Roster() : rosters.back();
-  }
-  bool reaches(const std::string& pod, const std::string& address) {
-    return eventually([&] {
-      for (const Replica& replica : last().replicas) {
-        if (replica.name == pod && replica.address.host == address) return true;
-      }
-      return false;
-    });
-  }
-  bool says(const std::string& words) {
-    return eventually([&] { return discovery->figures().words.find(words) != std::string::npos; });
-  }
-  std::uint64_t failures(FailureReason reason) {
-    return discovery->figures().failures[static_cast<std::size_t>(reason)];
-  }
-  FakeSlice moved(const std::string& address) {
-    FakeSlice slice = first_slice;
-    slice.pods[1].address = address;
-    return slice;
-  }
-
-  Pace pace;
-  SystemClock clock;
-  FakeApiServer server;
-  std::mutex mutex;
-  std::vector<Roster> rosters;
-  std::unique_ptr<Discovery> discovery;  // last: its follower uses all of the above
-};
 
 TEST_F(KubernetesDiscoveryTest, TellsWhatIsThereAndWhatChanges) {
   start_with_two();
@@ -242,104 +154,6 @@ TEST_F(KubernetesDiscoveryTest, TheVersionIsAskedAgainAfterA404) {
   EXPECT_EQ(failures(FailureReason::not_found), 1U);
 }
 
-TEST_F(KubernetesDiscoveryTest, AListThatMakesNoSenseIsAskedForAgain) {
-  server.once(Kind::list_sets, sends(answer("200 OK", "", "{\"kind\":\"StatefulSetList\",")));
-  server.once(Kind::list_sets, sends(answer("200 OK", "", "<html>")));
-  server.once(Kind::list_sets, sends("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"kind\""));
-  start_with_two();
-  EXPECT_EQ(failures(FailureReason::malformed), 2U);
-  EXPECT_EQ(failures(FailureReason::unreachable), 1U);
-}
-
-TEST_F(KubernetesDiscoveryTest, AnEventThatMakesNoSenseIsFollowedByAList) {
-  server.once(Kind::watch_slices, [](Stage& stage) {
-    stage.send(FakeApiServer::watch_head() + FakeApiServer::chunk("{\"type\":\"NEWS\"}\n"));
-    stage.stall();
-  });
-  start_with_two();
-  server.apply(moved("10.0.0.20"));
-  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
-  EXPECT_EQ(failures(FailureReason::malformed), 1U);
-  EXPECT_EQ(server.requests(Kind::list_slices), 2U);
-}
-
-TEST_F(KubernetesDiscoveryTest, EventsAreUnderstoodByteByByte) {
-  start_with_two();
-  server.once(Kind::watch_slices, [this](Stage& stage) {
-    server.apply(moved("10.0.0.20"));
-    stage.send(FakeApiServer::watch_head());
-    for (const char each : server.event_of_slice("MODIFIED", "cache-abc")) {
-      stage.send(FakeApiServer::chunk({&each, 1}));
-    }
-    stage.stall();
-  });
-  server.cut(Kind::watch_slices);
-  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
-  EXPECT_EQ(server.requests(Kind::watch_slices), 2U);
-}
-
-TEST_F(KubernetesDiscoveryTest, AnEventThatIsCutIsToldAgain) {
-  start_with_two();
-  for (const bool in_order : {true, false}) {
-    server.once(Kind::watch_slices, [this, in_order](Stage& stage) {
-      const std::string event = server.event_of_slice("MODIFIED", "cache-abc");
-      const std::string half = event.substr(0, event.size() / 2);
-      stage.send(FakeApiServer::watch_head());
-      stage.send(in_order ? support::chunked(half, 10) : FakeApiServer::chunk(half) + "ff\r\n{");
-    });
-  }
-  server.apply(moved("10.0.0.19"));
-  server.cut(Kind::watch_slices);
-  ASSERT_TRUE(eventually([this] { return server.requests(Kind::watch_slices) >= 4; }));
-  server.apply(moved("10.0.0.20"));
-  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
-  EXPECT_EQ(failures(FailureReason::malformed), 0U);
-  EXPECT_EQ(server.requests(Kind::list_slices), 1U);
-}
-
-TEST_F(KubernetesDiscoveryTest, EventsThatComeTwiceOrLateChangeNothing) {
-  start_with_two();
-  const std::string old_event = server.event_of_slice("MODIFIED", "cache-abc");
-  server.once(Kind::watch_slices, [this, old_event](Stage& stage) {
-    server.apply(moved("10.0.0.20"));
-    const std::string event = server.event_of_slice("MODIFIED", "cache-abc");
-    stage.send(FakeApiServer::watch_head() +
-               FakeApiServer::chunk(event + old_event + event +
-                                    FakeApiServer::bookmark("EndpointSlice", server.version())));
-    stage.stall();
-  });
-  server.cut(Kind::watch_slices);
-  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
-  server.apply(FakeSet{"cache", "cache", 3, ""});  // something that is told after all of them
-  EXPECT_TRUE(eventually([this] { return last().replicas.size() == 3; }));
-  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
-  EXPECT_EQ(told(), 3U);
-}
-
-TEST_F(KubernetesDiscoveryTest, AWatchIsResumedFromItsLastBookmark) {
-  const std::string bookmark = FakeApiServer::bookmark("EndpointSlice", 777);
-  server.once(Kind::watch_slices, [bookmark](Stage& stage) {
-    stage.send(FakeApiServer::watch_head() + support::chunked(bookmark, 1000));
-  });
-  start_with_two();
-  ASSERT_TRUE(eventually([this] { return server.requests(Kind::watch_slices) >= 2; }));
-  EXPECT_THAT(server.heads(Kind::watch_slices).at(1), HasSubstr("&resourceVersion=777&"));
-  EXPECT_EQ(failures(FailureReason::unreachable), 0U);
-}
-
-TEST_F(KubernetesDiscoveryTest, AnErrorEventIsAFailureThatIsGotOver) {
-  server.once(Kind::watch_sets, [](Stage& stage) {
-    stage.send(FakeApiServer::watch_head() +
-               FakeApiServer::chunk(FakeApiServer::error_event(500, "InternalError")));
-    stage.stall();
-  });
-  start_with_two();
-  server.apply(FakeSet{"cache", "cache", 3, ""});
-  EXPECT_TRUE(eventually([this] { return last().replicas.size() == 3; }));
-  EXPECT_EQ(failures(FailureReason::other), 1U);
-  EXPECT_EQ(server.requests(Kind::list_sets), 1U);
-}
-
 TEST_F(KubernetesDiscoveryTest, BrokenWeightsLeaveTheLastGoodRoster) {
   start_with_two();
   server.apply(FakeSet{"cache", "cache", 3, "heavy"});
@@ -352,19 +166,26 @@ TEST_F(KubernetesDiscoveryTest, BrokenWeightsLeaveTheLastGoodRoster) {
   EXPECT_EQ(discovery->figures().words.find("ringside.dev/weight"), std::string::npos);
 }
 
-TEST_F(KubernetesDiscoveryTest, ABurstOfEventsIsToldInFewRosters) {
-  pace.settle = 100ms;
-  pace.delay_most = 10'000ms;  // nothing but the burst's end publishes
-  start_with_two();
+TEST_F(KubernetesDiscoveryTest, ABurstOfEventsIsToldInOneRoster) {
+  support::FakeClock stands_still;
+  server.apply(FakeSet{});
+  server.apply(first_slice);
+  start(stands_still);
   for (int i = 0; i < 100; ++i) server.apply(moved("10.0.1." + std::to_string(i)));
+  ASSERT_TRUE(has_read_all_slices());
+  EXPECT_EQ(told(), 0U);
+  stands_still.advance(pace.settle);
   EXPECT_TRUE(reaches("cache-1", "10.0.1.99"));
-  EXPECT_LE(told(), 20U);  // one, where this machine does not pause for settle within the burst
+  EXPECT_EQ(told(), 1U);
+  discovery.reset();
 }
 
 TEST_F(KubernetesDiscoveryTest, WhatSaysTheSameIsNotTold) {
   start_with_two();
-  server.apply(first_slice);
-  server.apply(FakeSlice{"other-abc", "cache", {{"stranger", "10.0.0.77"}}});
+  for (int i = 0; i < 20; ++i) {
+    server.apply(FakeSlice{"x", "cache", {{"stranger", "10.0.0." + std::to_string(i)}}});
+    ASSERT_TRUE(has_read_all_slices());
+  }
   server.apply(FakeSet{"cache", "cache", 3, ""});  // something that is told after them
   EXPECT_TRUE(eventually([this] { return last().replicas.size() == 3; }));
   EXPECT_EQ(told(), 2U);

@@ -1,0 +1,56 @@
+"""What is concluded from records. Needs no cluster: python3 -B -m unittest records_test"""
+
+import pathlib
+import tempfile
+import unittest
+
+from support.records import (
+    Record,
+    between,
+    failures,
+    hit_rate,
+    most_in_flight,
+    moved,
+    owners,
+    percentile,
+    read_records,
+)
+
+
+def record(start: float = 0, end: float = 1, owner: str = "cache-1", **but) -> Record:
+    said = {"cache_status": f"{owner}; hit; ttl=9, ringside; fwd=bypass", "trouble": ""} | but
+    return Record(start, end, "front", "/a", "DE", **({"status": 200} | said))
+
+
+class Records(unittest.TestCase):
+    def test_a_line_that_is_still_being_written_is_left_alone(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("1\t2\tf\t/a\tDE\t200\tcache-1; hit\t\n3\t4\tf\t/b\tDE\t20")
+            file.flush()
+            records = read_records(pathlib.Path(file.name))
+        self.assertEqual([one.key for one in records], [("/a", "DE")])
+        self.assertEqual((records[0].owner, records[0].is_hit), ("cache-1", True))
+
+    def test_a_failure_is_another_status_or_a_trouble(self):
+        bad = [record(status=503), record(status=0), record(trouble="the body is not of /a")]
+        self.assertEqual(failures([record(), *bad]), bad)
+
+    def test_a_hit_is_said_by_the_cache_next_to_the_origin(self):
+        miss = record(cache_status="cache-1; fwd=uri-miss; stored, near; hit")
+        self.assertEqual((hit_rate([record(), miss]), hit_rate([])), (50, 0))
+
+    def test_keys_that_changed_their_owner(self):
+        before, after = owners([record()]), owners([record(owner="cache-2")])
+        self.assertEqual(moved(before, after), {("cache-1", "cache-2"): 1})
+        self.assertEqual(moved(before, before), {})
+        self.assertEqual(owners([record(status=503)]), {})
+
+    def test_times(self):
+        records = [record(0, 3), record(1, 2), record(2, 5), record(9, 10)]
+        self.assertEqual(most_in_flight(records), 2)
+        self.assertEqual(len(between(records, 1, 9)), 2)
+        self.assertEqual([percentile([3, 1, 2, 4], percent) for percent in (50, 99)], [2, 4])
+
+
+if __name__ == "__main__":
+    unittest.main()
