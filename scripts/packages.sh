@@ -48,6 +48,25 @@ test_packages=(
   wrk=wrk
 )
 
+# What tests/kubernetes/cluster needs beside test_packages and image_packages: to build Kubernetes
+# from Debian's sources, and to run it.
+kubernetes_packages=(
+  conntrack=conntrack
+  containerd=containerd
+  containernetworking-plugins
+  debian-archive-keyring
+  dpkg-dev=dpkg-source
+  etcd-server=etcd
+  gcc=gcc
+  golang-go=go
+  iproute2=ip
+  iptables=iptables
+  libc6-dev
+  make=make
+  rsync=rsync
+  runc=runc
+)
+
 # Only where the country database has yet to be fetched.
 fetch_packages=(
   ca-certificates
@@ -61,4 +80,4 @@ image_packages=(
 )
 
 # Packages that bring a daemon. We want their programs, never a running service.
-daemons=(nginx prometheus)
+daemons=(nginx prometheus containerd etcd)

@@ -1,5 +1,6 @@
 """Ten replicas become eleven and ten again, under load."""
 
+import collections
 import time
 
 from support.figures import figures
@@ -67,13 +68,15 @@ class Scale(Scenario):
         self.assertLess(max(there), BAR_S, f"after the API's answer: {delays}")
 
     def _check_origin(self, name: str, records, asked: float, end: float) -> None:
-        """What the origin counts is what the clients say, and no key is fetched twice."""
+        """What the origin counts is what the clients say, and no replica fetches a key twice."""
         fetches = self.deployment.origin.fetches(asked, end)
         misses = [one for one in between(records, asked, end) if not one.is_hit]
         figures.add(name, "origin fetches after the change", len(fetches))
         figures.add(name, "requests that were no hits after the change", len(misses))
-        self.assertEqual(len(fetches), len(set(fetches)), "a key was fetched more than once")
         self.assertLessEqual(len(fetches), len(misses) + 2)  # two may not be answered yet
+        fetched = collections.Counter((one.owner, one.key) for one in misses)
+        twice = {pair: count for pair, count in fetched.items() if count > 1}
+        self.assertEqual(twice, {}, "a replica fetched a key more than once")
 
     def _check_moved(self, name: str, before, after) -> None:
         first, then = owners(before), owners(after)
