@@ -241,12 +241,13 @@ void KubernetesDiscovery::publish(Lock& lock) {
   judge(assembled);
   const std::string after = wrong_ ? wrong_->message : doubt_;
   const bool is_news = assembled && assembled->roster != told_ && !over_;
-  if (is_news) told_ = assembled->roster;
   lock.unlock();
   log_change(before, after);
   if (is_news) follower_(assembled->roster);
   lock.lock();
-  if (is_news) ++rosters_;
+  if (!is_news) return;
+  told_ = assembled->roster;  // not before: what figures() tells is in use
+  ++rosters_;
 }
 
 void KubernetesDiscovery::judge(const Outcome<Assembled>& assembled) {
