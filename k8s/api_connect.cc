@@ -208,7 +208,11 @@ Outcome<Descriptor> connect_to(const Endpoint& server, Milliseconds timeout, con
     const SocketAddress to = socket_address(addresses[i], server.port);
     Descriptor socket(
         ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) return unreachable(server, text_of(errno));
+    if (socket.get() < 0) {
+      error = errno;
+      if (error == EAFNOSUPPORT) continue;  // the kernel speaks one family, DNS tells of both
+      return unreachable(server, text_of(error));
+    }
     set_options(socket.get());
     error = connect_socket(socket.get(), to, share, halt);
     if (error == 0) return socket;

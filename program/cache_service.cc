@@ -83,7 +83,10 @@ Result<void> CacheService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
   auto membership = discovered_membership(membership_, roster, configuration_.scheme);
   if (!membership) return membership.error();
-  return publish(configuration_, *membership);
+  replica_->apply(with_members(*replica_->settings(), *membership));
+  const std::lock_guard lock(mutex_);
+  membership_ = *std::move(membership);
+  return {};
 }
 
 PurgeResult CacheService::purge(const PurgeTarget& target) {

@@ -253,6 +253,12 @@ std::vector<std::string> keep_fixed(const Configuration& running, Configuration&
     changed.emplace_back(option);
     new_value = old_value;
   };
+  // A list that stands in the place of a source, or the other way round, is for the restart too.
+  if (running.kubernetes != next.kubernetes || running.dns != next.dns) {
+    next.replicas = running.replicas;
+    next.peers = running.peers;
+    next.topology_version = running.topology_version;
+  }
   keep(running.listen, next.listen, "listen");
   keep(running.admin, next.admin, "admin");
   keep(running.name, next.name, "name");

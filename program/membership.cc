@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "shard/member.h"
 
 namespace ringside::program {
 namespace {
@@ -18,6 +19,8 @@ using TopologyResult = Result<std::shared_ptr<const shard::Topology>>;
 TopologyResult discovered_topology(const std::shared_ptr<const shard::Topology>& present,
                                    std::vector<shard::Member> members, std::string_view scheme,
                                    std::uint64_t version) {
+  std::sort(members.begin(), members.end(),
+            [](const auto& a, const auto& b) { return shard::natural_order(a.name, b.name) < 0; });
   const std::uint64_t in_use = present->version();
   const bool same = in_use != 0 && present->scheme() == scheme && present->members() == members;
   if (version == 0) version = same ? in_use : in_use + 1;

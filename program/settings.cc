@@ -29,6 +29,16 @@ Result<std::shared_ptr<const http::TlsContext>> make_tls(
       fmt::format("{}: {}", configuration.place("origin-ca"), made.error().message));
 }
 
+void set_members(sidecar::Settings& settings, const Membership& membership) {
+  settings.topology = membership.topology;
+  settings.topology_id = membership.topology->id().hex();
+  settings.addresses = membership.addresses;
+  settings.unready.clear();
+  for (const Standing& standing : membership.standings) {
+    settings.unready.push_back(!standing.ready);
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
@@ -49,10 +59,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
                            route.cache.values.query});
   }
   out->route_table = *std::move(table);
-  out->topology = membership.topology;
-  out->topology_id = membership.topology->id().hex();
-  out->addresses = membership.addresses;
-  for (const Standing& standing : membership.standings) out->unready.push_back(!standing.ready);
+  set_members(*out, membership);
   out->countries = std::move(countries);
   out->trusted = configuration.trust;
   out->purge_from = configuration.purge_from;
@@ -66,6 +73,20 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
                             limits::replica_answer_allowance;
   out->request_deadline = configuration.request_deadline;
   return std::shared_ptr<const sidecar::Settings>(std::move(out));
+}
+
+std::shared_ptr<const sidecar::Settings> with_members(const sidecar::Settings& settings,
+                                                      const Membership& membership) {
+  auto out = std::make_shared<sidecar::Settings>(settings);
+  set_members(*out, membership);
+  return out;
+}
+
+std::shared_ptr<const cache::Settings> with_members(const cache::Settings& settings,
+                                                    const Membership& membership) {
+  auto out = std::make_shared<cache::Settings>(settings);
+  out->topology = membership.topology;
+  return out;
 }
 
 Result<std::shared_ptr<const cache::Settings>> make_cache_settings(

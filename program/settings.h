@@ -21,4 +21,11 @@ namespace ringside::program {
 [[nodiscard]] Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
     const Configuration& configuration, const Membership& membership);
 
+// The same settings for other members: what can't fail, whatever became of the files that the
+// configuration names.
+[[nodiscard]] std::shared_ptr<const sidecar::Settings> with_members(
+    const sidecar::Settings& settings, const Membership& membership);
+[[nodiscard]] std::shared_ptr<const cache::Settings> with_members(const cache::Settings& settings,
+                                                                  const Membership& membership);
+
 }  // namespace ringside::program

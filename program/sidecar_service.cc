@@ -49,9 +49,11 @@ std::string SidecarService::not_ready() const {
   if (discovers(configuration_) && membership_.topology->version() == 0) {
     return "the members are not known yet";
   }
-  const bool without = membership_.addresses.empty() &&
-                       configuration_.without_replica == sidecar::WithoutReplica::refuse;
-  return without ? "no replica is known" : "";
+  const bool nowhere = std::all_of(membership_.addresses.begin(), membership_.addresses.end(),
+                                   [](const Endpoint& address) { return address.host.empty(); });
+  const bool without = nowhere && configuration_.without_replica == sidecar::WithoutReplica::refuse;
+  if (!without) return "";
+  return membership_.addresses.empty() ? "no replica is known" : "no replica is there yet";
 }
 
 std::vector<std::string> SidecarService::details() const {
@@ -97,7 +99,10 @@ Result<void> SidecarService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
   auto membership = discovered_membership(membership_, roster, configuration_.scheme);
   if (!membership) return membership.error();
-  return publish(configuration_, *membership, countries_);
+  sidecar_->apply(with_members(*sidecar_->settings(), *membership));
+  const std::lock_guard lock(mutex_);
+  membership_ = *std::move(membership);
+  return {};
 }
 
 PurgeResult SidecarService::purge(const PurgeTarget& target) {

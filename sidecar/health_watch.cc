@@ -156,15 +156,31 @@ http::Task<void> HealthWatch::probe_one(Replica& replica) {
   sheet_.count_probe(metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
   eject_if_allowed(replica);
-  break_off(replica);
+  if (has_another(replica)) break_off(replica);
 }
 
+// Whether the newest settings let it be asked before all others have failed.
+bool HealthWatch::is_there(shard::MemberIndex index) const noexcept {
+  return !members_[index]->address.host.empty() && followed_->is_ready(index);
+}
+
+bool HealthWatch::has_another(const Replica& replica) const noexcept {
+  for (shard::MemberIndex index = 0; index < members_.size(); ++index) {
+    if (members_[index] != &replica && is_there(index)) return true;
+  }
+  return false;
+}
+
+// Of those that could be asked some must stay, so only they are counted.
 void HealthWatch::eject_if_allowed(Replica& replica) {
   if (replica.health.is_ejected()) return;
-  const auto ejected = static_cast<std::size_t>(
-      std::count_if(members_.begin(), members_.end(),
-                    [](const Replica* member) { return member->health.is_ejected(); }));
-  if (ejected >= most_ejected(members_.size())) return;
+  std::size_t there = 0, ejected = 0;
+  for (shard::MemberIndex index = 0; index < members_.size(); ++index) {
+    if (!is_there(index)) continue;
+    ++there;
+    ejected += members_[index]->health.is_ejected() ? 1 : 0;
+  }
+  if (ejected >= most_ejected(there)) return;
   replica.health.eject();
   sheet_.replica_ejected(replica.shard);
   log::warning("replica at {} does not answer: its requests go to the next owners",

@@ -87,6 +87,8 @@ class HealthWatch {
   [[nodiscard]] std::optional<int> rank(const Settings& settings, shard::MemberIndex member,
                                         const shard::ShardKey& key, SteadyPoint now) noexcept;
   [[nodiscard]] std::size_t members_out(const Settings& settings) const noexcept;
+  [[nodiscard]] bool is_there(shard::MemberIndex index) const noexcept;
+  [[nodiscard]] bool has_another(const Replica& replica) const noexcept;
   void look();
   http::Task<void> probe_one(Replica& replica);
   void eject_if_allowed(Replica& replica);

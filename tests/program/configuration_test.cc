@@ -97,6 +97,26 @@ TEST(Configuration, MembersHaveOneSource) {
   }
 }
 
+// A reload that exchanged the list for a source emptied the topology: the source was kept as it
+// was, and the list was not.
+TEST(Configuration, AReloadThatExchangesTheSourceKeepsTheMembers) {
+  const auto listed = *read("replicas: [a=h:1]\npeers: [a=h:1]\ntopology_version: 7\n");
+  for (const std::string source : {"kubernetes: shop/cache", "dns: cache.shop"}) {
+    const auto discovered = *read(source);
+    auto next = discovered;
+    EXPECT_EQ(keep_fixed(listed, next).size(), 1U) << source;
+    EXPECT_FALSE(discovers(next));
+    EXPECT_EQ(next.replicas, listed.replicas);
+    EXPECT_EQ(next.peers, listed.peers);
+    EXPECT_EQ(next.topology_version, 7U);
+
+    next = listed;
+    EXPECT_EQ(keep_fixed(discovered, next).size(), 1U) << source;
+    EXPECT_TRUE(discovers(next));
+    EXPECT_TRUE(next.replicas.empty() && next.peers.empty() && next.topology_version == 0);
+  }
+}
+
 TEST(Configuration, FlagsWin) {
   Invocation invocation{Command::sidecar, example, {}, false};
   invocation.flags.emplace_back(find_option("listen"), "127.0.0.1:1");

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 
 #include "http/admin_client.h"
@@ -69,6 +71,33 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   EXPECT_EQ(sidecar->not_ready(), "no replica is known");
   sidecar->stop();
   cache->stop();
+}
+
+TEST(Following, ASidecarWhoseReplicasAreNowhereIsNotReady) {
+  const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
+  ASSERT_TRUE(sidecar->follow(roster_at(4, {Endpoint{}, Endpoint{}})));
+  EXPECT_EQ(sidecar->not_ready(), "no replica is there yet");
+  ASSERT_TRUE(sidecar->follow(roster_at(4, {Endpoint{}, Endpoint{"127.0.0.1", 1}})));
+  EXPECT_EQ(sidecar->not_ready(), "");
+  sidecar->stop();
+}
+
+// News of members was refused for ever where it came while the file of certificates was away.
+TEST(Following, NeedsNoFileThatTheConfigurationNames) {
+  const std::string authority = testing::TempDir() + "discovery_test_" + std::to_string(::getpid());
+  std::filesystem::copy_file("/etc/ssl/certs/ca-certificates.crt", authority,
+                             std::filesystem::copy_options::overwrite_existing);
+  Configuration configuration = discovering(Command::cache);
+  configuration.name = "cache-0";
+  configuration.origins = *parse_origins("https://origin.example");
+  configuration.origin_ca = authority;
+  const auto started = CacheService::start(configuration, system_clock);
+  ASSERT_TRUE(started) << started.error().message;
+  std::filesystem::remove(authority);
+  EXPECT_FALSE((*started)->apply(configuration)) << "a reload does need it";
+  ASSERT_TRUE((*started)->follow(roster_at(4, {Endpoint{"127.0.0.1", 1}})));
+  EXPECT_EQ((*started)->membership().topology->version(), 4U);
+  (*started)->stop();
 }
 
 TEST(Following, NobodyElseMayChangeTheMembers) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -184,6 +185,19 @@ TEST(DiscoveredMembership, IsNumberedHereWhereItsSourceHasNoVersion) {
   EXPECT_EQ(discovered_membership(*second, roster_of(0, 3), "ring")->topology->version(), 2U);
   EXPECT_EQ(discovered_membership(*second, roster_of(0, 2), "simple-sha1")->topology->version(),
             2U);
+}
+
+// DNS tells cache-10 before cache-2; with more than ten each flicker made another version.
+TEST(DiscoveredMembership, OrderedOtherwiseIsTheSame) {
+  k8s::Roster roster = roster_of(0, 12);
+  std::sort(roster.replicas.begin(), roster.replicas.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  ASSERT_EQ(roster.replicas[2].name, "cache-10");
+  const auto first = discovered_membership(nobody(), roster, "ring");
+  roster.replicas[2].ready = false;
+  const auto second = discovered_membership(*first, roster, "ring");
+  EXPECT_EQ(second->topology, first->topology);
+  EXPECT_FALSE(second->standings[10].ready);
 }
 
 TEST(DiscoveredMembership, ThatMakesNoTopologyIsRefused) {

@@ -9,8 +9,11 @@ namespace ringside::sidecar {
 namespace {
 
 using support::always;
+using support::eventually;
+using support::Gate;
 using support::refusing_address;
 using support::ScriptedPeer;
+using support::Stage;
 
 // By whom, as the Cache-Status of hit_of tells.
 std::string replica_of(const support::Reply& reply) {
@@ -57,6 +60,30 @@ TEST(Readiness, AMemberThatIsNowhereIsNeverAsked) {
     s.unready = {true, true};
   }));
   EXPECT_EQ(sidecar.get("/").status, 503);
+}
+
+// Of two members one is restarting and the other is slow to answer a probe: it was taken out of
+// service, and who waited for it was told 503.
+TEST(Readiness, TheOnlyOneThatIsThereIsWaitedFor) {
+  Gate answers;
+  const ScriptedPeer slow([&](Stage& stage) {
+    if (stage.read_request().starts_with("OPTIONS")) stage.close();
+    stage.wait(answers);
+    stage.send(hit_of("cache-1"));
+  });
+  SomeSidecar sidecar(settings_for({Endpoint{}, slow.address()}, [](Settings& s) {
+    s.unready = {true, false};
+  }));
+  auto client = sidecar.client();
+  client.send(support::get_request("/"));
+  ASSERT_TRUE(eventually([&] { return slow.requests() == 1; }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] {
+    return sidecar.totals().probes[static_cast<std::size_t>(metrics::ProbeAnswer::failed)] == 1;
+  }));
+  for (const auto& shard : sidecar.totals().shards) EXPECT_EQ(shard.ejections, 0U);
+  answers.open();
+  EXPECT_EQ(replica_of(client.read()), "cache-1");
 }
 
 TEST(Readiness, APurgeIsIncompleteWhereAMemberIsNowhere) {
