@@ -19,7 +19,6 @@
 namespace ringside::k8s {
 namespace {
 
-using support::NameRecord;
 using support::NameReply;
 using support::NameServer;
 using support::NameType;

@@ -12,7 +12,7 @@
 namespace ringside::k8s {
 namespace {
 
-using std::string_literals::operator""s;
+using std::string_literals::operator""s;  // NOLINT(misc-unused-using-decls): it does not see it
 
 std::string u16(unsigned value) {
   return {static_cast<char>(value >> 8U), static_cast<char>(value & 0xffU)};
