@@ -174,8 +174,11 @@ constexpr size_t api_event_size_bytes = 4 * kMiB;    // an event of a watch; bey
 constexpr size_t api_values =
     1'000'000;  // numbers, texts, lists and maps of one of them; malformed
 constexpr size_t api_refusal_size_bytes = 64 * kKiB;  // that is read of an answer that is none
-constexpr Milliseconds api_connect_timeout{3'000};    // and the TLS handshake
+constexpr Milliseconds api_connect_timeout{3'000};    // and as much again for the TLS handshake
 constexpr Milliseconds api_answer_timeout{15'000};    // between two pieces of a list
+constexpr Milliseconds api_list_timeout{60'000};      // a whole list
+constexpr Seconds api_watch_most{560};               // a whole watch, whatever it tells
+constexpr size_t api_read_size_bytes = 16 * kKiB;    // at once; a TLS record
 constexpr Seconds api_watch_timeout{240};             // the server ends a watch then; it is resumed
 constexpr Seconds api_watch_silence{280};             // we end it, where the server did not
 constexpr Seconds api_keepalive_idle{15};             // of a watch's connection; then TCP asks
@@ -193,6 +196,8 @@ constexpr Milliseconds dns_interval_least{1'000};  // records are asked for agai
 constexpr Milliseconds dns_interval_most{30'000};  //   and no later, whatever their TTL
 constexpr Milliseconds dns_timeout{2'000};         // one question
 constexpr int dns_tries = 2;
+constexpr Milliseconds dns_round_timeout{30'000};  // all questions of a round
+constexpr int dns_datagram_size_bytes = 1'232;     // asked for by EDNS; what is larger goes by TCP
 constexpr Milliseconds dns_member_kept{60'000};  // that is missing in the answers
 
 // The admin listener.

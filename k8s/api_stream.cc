@@ -10,19 +10,15 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/limits.h"
+
 namespace ringside::k8s {
-namespace {
-
-constexpr std::size_t buffer_size_bytes = 16'384;  // a TLS record
-
-}  // namespace
-
 ApiStream::ApiStream(int socket, SSL* session, Milliseconds patience, IoPoint deadline)
     : socket_(socket),
       session_(session),
       patience_(patience),
       deadline_(deadline),
-      buffer_(buffer_size_bytes) {}
+      buffer_(limits::api_read_size_bytes) {}
 
 ssize_t ApiStream::read(char* to, std::size_t bytes) {
   if (from_ == to_) {

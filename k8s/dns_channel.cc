@@ -86,7 +86,7 @@ void DnsChannel::open(const DnsServers& servers) {
   std::string resolv_conf = servers.resolv_conf;
   ares_options options{};
   options.flags = ARES_FLAG_EDNS;
-  options.ednspsz = edns_size_bytes;
+  options.ednspsz = limits::dns_datagram_size_bytes;
   options.timeout = static_cast<int>(servers.timeout.count());
   options.tries = servers.tries;
   options.resolvconf_path = resolv_conf.data();
@@ -149,7 +149,7 @@ Outcome<DnsRecords> DnsChannel::ask(const std::string& name, RecordType type) {
 int DnsChannel::wait_most_ms() const {
   const auto left = std::chrono::ceil<Milliseconds>(until_ - clock_.steady_now());
   timeval asking_again{};
-  auto most = std::clamp(left, Milliseconds{0}, Milliseconds{limits::dns_interval_most});
+  auto most = std::clamp(left, Milliseconds{0}, Milliseconds{limits::dns_round_timeout});
   if (ares_timeout(channel_, nullptr, &asking_again) != nullptr) {
     // Rounded up: early, there would be nothing to do.
     const auto c_ares = Seconds{asking_again.tv_sec} +

@@ -11,10 +11,10 @@ struct Pace {
   Backoff backoff;
   Milliseconds connect_timeout = limits::api_connect_timeout;
   Milliseconds answer_timeout = limits::api_answer_timeout;
-  Milliseconds answer_whole = 4 * limits::api_answer_timeout;
+  Milliseconds answer_whole = limits::api_list_timeout;
   Milliseconds watch_timeout = limits::api_watch_timeout;  // asked of the server, in whole seconds
   Milliseconds watch_silence = limits::api_watch_silence;
-  Milliseconds watch_whole = 2 * limits::api_watch_silence;
+  Milliseconds watch_whole = limits::api_watch_most;
   Milliseconds settle = limits::discovery_settle;
   Milliseconds delay_most = limits::discovery_delay_most;
 };
