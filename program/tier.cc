@@ -171,6 +171,7 @@ PurgeResult Tier::purge(const PurgeTarget& target) {
     result.removed += target.everything ? replica->purge_all()
                                         : replica->purge(target.host, target.path_and_query);
   }
+  sidecar_->forget_nearby();  // last: until then a replica may have given what is purged
   return result;
 }
 

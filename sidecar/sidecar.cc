@@ -148,6 +148,8 @@ PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_
   return done.get_future().get();
 }
 
+void Sidecar::forget_nearby() noexcept { impl_->purges.fetch_add(1); }
+
 void Sidecar::drain() { impl_->server.drain(); }
 
 std::size_t Sidecar::open_connections() const noexcept { return impl_->server.open_connections(); }

@@ -39,6 +39,10 @@ class Sidecar {
   // Waits at most the request deadline; once stopped, no replica is asked and all are missing.
   [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
 
+  // Forgets what is kept nearby, on every core, for those who purge the replicas themselves: to be
+  // called when all of them have. Thread-safe.
+  void forget_nearby() noexcept;
+
   // No new connections; answers in hand are finished.
   void drain();
   [[nodiscard]] std::size_t open_connections() const noexcept;  // thread-safe
