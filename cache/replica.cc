@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cache/core_state.h"
+#include "cache/invalidation.h"
 #include "cache/session.h"
 #include "http/core.h"
 #include "http/server.h"
@@ -105,7 +106,8 @@ const metrics::Sheet& Replica::sheet() const {
 }
 
 std::size_t Replica::purge(std::string_view host, std::string_view path_and_query) {
-  return purge_shared(impl_->shared, uri_prefix(host, path_and_query));
+  const auto stored = stored_path_and_query(*settings(), host, path_and_query);
+  return stored ? purge_shared(impl_->shared, uri_prefix(host, *stored)) : 0;
 }
 
 std::size_t Replica::purge_all() { return purge_shared(impl_->shared, {}); }

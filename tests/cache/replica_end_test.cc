@@ -49,6 +49,20 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   EXPECT_EQ(replica.store().used_bytes, 0U);
 }
 
+// `POST /purge` looked for the URI as it was written, which is not where its answers are.
+TEST(ReplicaPurge, ByAnAdminFindsWhatTheRulesMadeOfTheQuery) {
+  ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
+  SomeReplica replica(origin.address());
+  auto settings = replica.settings();
+  settings.routes[0].rules.query.sort = true;
+  settings.routes[0].rules.query.drop = {"utm_*"};
+  replica.apply(settings);
+  EXPECT_EQ(replica.get("/a?b=1&a=2&utm_source=x").status, 200);
+  replica.settle();
+  EXPECT_EQ(replica->purge("a.test", "/a?utm_medium=y&b=1&a=2"), 1U);
+  EXPECT_EQ(replica->purge("a.test", "/a?a=2&b=1"), 0U);
+}
+
 TEST(ReplicaPurge, IsForThoseWhoMay) {
   ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
   SomeReplica replica(origin.address());
