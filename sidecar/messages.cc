@@ -94,7 +94,7 @@ void begin_client_head(std::string& out, const http::ResponseHead& response, Tim
   http::append_date_if_absent(out, response.fields, now);
   cache_status += own_cache_status;
   http::append_field(out, "Cache-Status", cache_status);
-  http::append_field(out, "Via", "1.1 ringside");
+  fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, own_name);
 }
 
 void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery) {

@@ -191,7 +191,16 @@ TEST_F(ClientHead, IsBegunWithOurMember) {
   EXPECT_EQ(begun("HTTP/1.0 304 Not Modified\r\n"),
             "HTTP/1.1 304 Not Modified\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
             "Cache-Status: ringside; fwd=bypass\r\n"
-            "Via: 1.1 ringside\r\n");
+            "Via: 1.0 ringside\r\n");
+}
+
+// RFC 9110 §7.6.3: the version is that of the message received. It was always 1.1.
+TEST_F(ClientHead, ViaTellsTheVersionThatTheUpstreamSpoke) {
+  for (const std::string version : {"1.0", "1.1"}) {
+    EXPECT_TRUE(begun("HTTP/" + version + " 200 OK\r\nVia: 1.1 b\r\n")
+                    .ends_with("\r\nVia: " + version + " ringside\r\n"))
+        << version;
+  }
 }
 
 TEST_F(ClientHead, CacheStatusLinesAreJoinedInOrder) {
