@@ -25,6 +25,7 @@ void RequestState::begin(bool head_was_read) {
   is_what_is_stored = true;
   found = {};
   own_lines.clear();
+  record.status = 0;  // noted with or without a log
   if (core.access_log == nullptr) return;
   record.begin(core.core.now(), client.remote(), head_was_read ? &request : nullptr);
   record.replica = core.shared.name;

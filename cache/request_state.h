@@ -32,7 +32,7 @@ struct RequestState {
   std::string shown_key;     // what it says of the key; empty: nothing
   metrics::Outcome outcome = metrics::Outcome::error;
   std::uint64_t body_bytes = 0;  // that were sent
-  http::AccessRecord record;     // for the access log, where there is one
+  http::AccessRecord record;     // for the access log; where there is none, the status alone
   std::string head;              // scratch for heads that are written
   std::string own_lines;         // of the origin's answer, for this request alone and not stored
   bool keep_alive = true;

@@ -301,6 +301,7 @@ http::Task<void> Session::write(std::string_view head, std::string_view body) {
 }
 
 void Session::begin_record(bool head_was_read) {
+  record_.status = 0;  // noted with or without a log
   if (state_.access_log == nullptr) return;
   record_.begin(state_.core.now(), client_.remote(), head_was_read ? &request_ : nullptr);
 }

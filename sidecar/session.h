@@ -57,7 +57,7 @@ class Session {
   std::string near_key_;
   std::string head_;  // scratch for heads that are written
   Count count_;
-  http::AccessRecord record_;  // for the access log, where there is one
+  http::AccessRecord record_;  // for the access log; where there is none, the status alone
   bool ask_near_cache_ = false;
   bool keep_alive_ = true;
   std::uint32_t requests_ = 0;
