@@ -139,6 +139,7 @@ constexpr size_t object_share_divisor = 8;            // one object may take 1/8
 constexpr Seconds delta_seconds_most{2'147'483'648};  // RFC 9111 §1.2.2
 constexpr size_t variants_per_key = 32;               // beyond: the oldest variant goes
 constexpr unsigned flight_rounds = 3;                 // flights joined for one request (see Vary)
+constexpr size_t purge_step_rows = 256;               // looked at with a stripe's lock held once
 constexpr size_t flights_per_store = 65'536;          // beyond: forwarded without joining
 constexpr unsigned heuristic_percent = 10;            // of the time since Last-Modified (§4.2.2)
 constexpr Seconds heuristic_most{86'400};
