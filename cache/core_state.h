@@ -20,9 +20,8 @@ namespace ringside::cache {
 // What all cores of a replica share. Each part is thread-safe by itself.
 struct Shared {
   Shared(std::string replica_name, std::size_t memory_bytes)
-      : name(std::move(replica_name)), via(http::via_name(name)), store(memory_bytes) {}
-  const std::string name;
-  const std::string via;  // what this process is called in a request's Via
+      : identity(std::move(replica_name), http::random_mark()), store(memory_bytes) {}
+  const http::HopIdentity identity;
   Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;

@@ -102,7 +102,7 @@ http::Task<Relayed> relay_span(RequestState& state, const StoredHead& head,
   asking.range = range;
   asking.same_as = &head;
   CoreState& core = state.core;
-  write_origin_head(text, state.request, state.inquiry, *state.settings, core.shared.via, asking);
+  write_origin_head(text, state.request, state.inquiry, *state.settings, core.shared.identity.via, asking);
   http::OutgoingRequest outgoing;
   outgoing.method = state.inquiry.method;
   outgoing.head = text;

@@ -26,7 +26,7 @@ http::Task<void> carry_tunnel(RequestState& state, http::Exchange& exchange) {
   state.keep_alive = false;
   CoreState& core = state.core;
   begin_forwarded_head(state.head, exchange.head(), state.rules(), core.core.now(),
-                       core.shared.name);
+                       core.shared.identity.name);
   http::append_upgrade(state.head);
   state.head.append("\r\n");
   if (!co_await state.write_head()) co_return;
@@ -104,7 +104,7 @@ http::Task<void> pass_on(RequestState& state) {
   const Inquiry& inquiry = state.inquiry;
   auto outgoing = http::passed_on(state.request, inquiry.hop, inquiry.method, state.client);
   const Asking as_it_is;
-  write_origin_head(state.head, state.request, inquiry, *state.settings, core.shared.via, as_it_is);
+  write_origin_head(state.head, state.request, inquiry, *state.settings, core.shared.identity.via, as_it_is);
   outgoing.head = state.head;
   // What the request says is gone once its body is read.
   std::unique_ptr<http::KeptRequest> kept;
@@ -154,7 +154,7 @@ http::Task<void> answer_from_exchange(RequestState& state, http::Exchange& excha
   notes.coding = delivery.coding;
   notes.keep_alive = state.keep_alive = delivery.keep_alive;
   begin_forwarded_head(state.head, exchange.head(), state.rules(), core.core.now(),
-                       core.shared.name);
+                       core.shared.identity.name);
   end_head(state.head, notes);
   state.record.status = exchange.head().status;
   std::string_view head = state.head;

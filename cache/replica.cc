@@ -75,7 +75,7 @@ Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock)
   return std::unique_ptr<Replica>(new Replica(std::move(impl)));
 }
 
-const std::string& Replica::name() const noexcept { return impl_->shared.name; }
+const std::string& Replica::name() const noexcept { return impl_->shared.identity.name; }
 
 Endpoint Replica::address() const { return impl_->server.address(); }
 

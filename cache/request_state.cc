@@ -18,7 +18,7 @@ void RequestState::begin(bool head_was_read) {
   inquiry.country.clear();
   inquiry.from_sidecar = false;
   status = {};
-  status.cache = core.shared.name;
+  status.cache = core.shared.identity.name;
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   body_bytes = 0;
@@ -28,7 +28,7 @@ void RequestState::begin(bool head_was_read) {
   record.status = 0;  // noted with or without a log
   if (core.access_log == nullptr) return;
   record.begin(core.core.now(), client.remote(), head_was_read ? &request : nullptr);
-  record.replica = core.shared.name;
+  record.replica = core.shared.identity.name;
 }
 
 AnswerNotes RequestState::notes() const noexcept {
@@ -67,7 +67,7 @@ http::Task<void> RequestState::refuse(Error error) {
   std::string text;
   http::append_cache_status(text, status);
   http::ErrorResponse how;
-  how.proxy = core.shared.name;
+  how.proxy = core.shared.identity.name;
   how.cache_status = text;
   how.now = core.core.now();
   if (inquiry.from_sidecar) how.more_lines = outcome_is_error;

@@ -89,7 +89,7 @@ Result<void> Session::look() {
   state_.keep_alive = state_.request.keep_alive && ++requests_ < settings.requests_per_connection;
   state_.inquiry.method = state_.request.method;
   if (auto admitted = http::admit(state_.core.core, state_.request); !admitted) return admitted;
-  auto understood = inquire(state_.request, settings, state_.core.shared.via, state_.inquiry);
+  auto understood = inquire(state_.request, settings, state_.core.shared.identity.via, state_.inquiry);
   if (!understood) return understood;
   state_.status.forward = forward_reason(state_);
   if (state_.inquiry.route != nullptr && state_.rules().status_key) {

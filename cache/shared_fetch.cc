@@ -204,7 +204,7 @@ http::Task<Result<void>> SharedFetch::ask(std::string& head) {
   if (validates()) asking.validated = plan_.validated->head.get();
   asking.range = plan_.range;
   if (plan_.completed) asking.same_as = plan_.completed->head.get();
-  write_origin_head(head, request_, inquiry_, settings_, state_.shared.via, asking);
+  write_origin_head(head, request_, inquiry_, settings_, state_.shared.identity.via, asking);
   http::OutgoingRequest outgoing;
   outgoing.method = inquiry_.method;
   outgoing.interim_to = interim_to_;
@@ -386,7 +386,7 @@ SharedFetch::Way SharedFetch::take_answer(Leadership& leadership,
   }
   answer.head = std::make_shared<const StoredHead>(
       response,
-      StoredHead::Making{freshness, shared.name, std::move(vary), std::move(variant), withheld});
+      StoredHead::Making{freshness, shared.identity.name, std::move(vary), std::move(variant), withheld});
   terms.keep = !answer.length_bytes || *answer.length_bytes <= shared.store.object_limit_bytes();
   // What is too large to be stored is still one fetch for those who wait for it now.
   if (!terms.keep) shared.flights.leave(*flight_);

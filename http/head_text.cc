@@ -52,9 +52,9 @@ void append_max_forwards(std::string& out, const Hop& hop) {
   if (hop.max_forwards) append_field(out, "Max-Forwards", fmt::to_string(*hop.max_forwards));
 }
 
-void append_via(std::string& out, const RequestHead& request, std::string_view own_name) {
-  std::string element = request.minor_version == 0 ? "1.0 " : "1.1 ";
-  append_joined(out, "Via", request.fields.combined("via"), element.append(own_name));
+void append_via(std::string& out, const RequestHead& request, std::string_view own_via) {
+  append_joined(out, "Via", request.fields.combined("via"),
+                via_member(request.minor_version, own_via));
 }
 
 }  // namespace ringside::http

@@ -32,7 +32,8 @@ void append_expectation(std::string& out, const RequestHead& request);
 void append_upgrade(std::string& out);
 // Max-Forwards, where this hop has counted (see Hop).
 void append_max_forwards(std::string& out, const Hop& hop);
-// Our element of a forwarded request's Via, after those of the hops before (RFC 9110 §7.6.3).
-void append_via(std::string& out, const RequestHead& request, std::string_view own_name);
+// Our member of a forwarded request's Via, after those of the hops before. `own_via`: see
+// HopIdentity.
+void append_via(std::string& out, const RequestHead& request, std::string_view own_via);
 
 }  // namespace ringside::http

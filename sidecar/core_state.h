@@ -8,6 +8,7 @@
 #include "geo/country_database.h"
 #include "http/access_log.h"
 #include "http/core.h"
+#include "http/hop.h"
 #include "http/origin_access.h"
 #include "http/origin_gates.h"
 #include "http/pool.h"
@@ -22,6 +23,7 @@ namespace ringside::sidecar {
 // Settings with what this process derives from them once. Immutable, shared by the cores.
 struct Snapshot {
   std::shared_ptr<const Settings> settings;
+  http::HopIdentity identity;
   std::vector<metrics::ShardIndex> shards;  // of the topology's members, in their order
 };
 

@@ -7,9 +7,10 @@
 namespace ringside::sidecar {
 
 Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
-                    const Settings& settings, geo::CountryMemo& countries, Decision& decision) {
+                    const Settings& settings, std::string_view own_via,
+                    geo::CountryMemo& countries, Decision& decision) {
   decision.method = request.method;
-  auto hop = http::look_at_hop(request, settings.via);
+  auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
   decision.hop = *hop;
   if (hop->answer_here) return {};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/address.h"
 #include "base/error.h"
@@ -35,10 +36,10 @@ struct Decision {
 
 // Steps 3 to 5 of the life of a request: who asks, from which country, by which route, and the key
 // that chooses the replica. Fails for targets and hosts that are malformed, and where no route
-// matches; for TRACE, and for requests that go round in circles. With hop.answer_here nothing else
+// matches; for TRACE, and for requests that have been at `own_via` before. With hop.answer_here nothing else
 // is decided.
 [[nodiscard]] Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
-                                  const Settings& settings, geo::CountryMemo& countries,
-                                  Decision& decision);
+                                  const Settings& settings, std::string_view own_via,
+                                  geo::CountryMemo& countries, Decision& decision);
 
 }  // namespace ringside::sidecar

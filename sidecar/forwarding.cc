@@ -24,6 +24,7 @@ Milliseconds share_of_replica(Milliseconds wait) noexcept {
 Forwarding::Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision)
     : state_(state),
       settings_(*snapshot.settings),
+      own_via_(snapshot.identity.via),
       decision_(decision),
       deadline_(state.core.steady_now() + settings_.request_deadline) {}
 
@@ -110,12 +111,12 @@ http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http:
   const bool origin_allowed =
       settings_.without_replica == WithoutReplica::ask_origin && !origins.empty();
 
-  write_upstream_head(head, request, decision_, settings_, Upstream::replica);
+  write_upstream_head(head, request, decision_, settings_, own_via_, Upstream::replica);
   head.resize(head.size() - end_of_head.size());
   const auto answered = co_await ask_owners(outgoing, head);
   if (answered || answered.error().retry == Retry::no || !origin_allowed) co_return answered;
 
-  write_upstream_head(head, request, decision_, settings_, Upstream::origin);
+  write_upstream_head(head, request, decision_, settings_, own_via_, Upstream::origin);
   outgoing.head = head;
   co_return co_await ask_origins(origins, outgoing);
 }

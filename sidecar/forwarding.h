@@ -42,6 +42,7 @@ class Forwarding {
 
   CoreState& state_;
   const Settings& settings_;
+  const std::string& own_via_;
   const Decision& decision_;
   const SteadyPoint deadline_;
   std::optional<http::Exchange> exchange_;

@@ -38,7 +38,8 @@ void append_forwarded_fields(std::string& out, const http::Fields& fields,
 }  // namespace
 
 void write_upstream_head(std::string& out, const http::RequestHead& request,
-                         const Decision& decision, const Settings& settings, Upstream upstream) {
+                         const Decision& decision, const Settings& settings, std::string_view own_via,
+                         Upstream upstream) {
   out.clear();
   http::append_request_start(out, request.method, decision.target, decision.host);
   const auto connection = request.fields.combined("connection").value_or(std::string{});
@@ -53,7 +54,7 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
   http::append_framing(out, request.framing);
   http::append_expectation(out, request);
   http::append_max_forwards(out, decision.hop);
-  http::append_via(out, request, settings.via);
+  http::append_via(out, request, own_via);
   append_forwarded_fields(out, request.fields, decision);
   // A route whose key is without the country must not let the origin's answer depend on it.
   if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
@@ -75,7 +76,7 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 }
 
 void begin_client_head(std::string& out, const http::ResponseHead& response, TimePoint now,
-                       std::string_view own_cache_status, std::string_view left_out) {
+                       const http::CacheStatus& own, std::string_view left_out) {
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
   const auto connection = response.fields.combined("connection").value_or(std::string{});
@@ -92,9 +93,9 @@ void begin_client_head(std::string& out, const http::ResponseHead& response, Tim
     http::append_field(out, field.name, field.value);
   }
   http::append_date_if_absent(out, response.fields, now);
-  cache_status += own_cache_status;
+  http::append_cache_status(cache_status, own);
   http::append_field(out, "Cache-Status", cache_status);
-  fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, own_name);
+  http::append_field(out, "Via", http::via_member(response.minor_version, own.cache));
 }
 
 void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery) {

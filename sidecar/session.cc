@@ -21,11 +21,7 @@ namespace {
 
 namespace asio = http::asio;
 
-// We handle the request and are configured not to store: RFC 9211 §2.2, "bypass".
-constexpr std::string_view forwarded_status = "ringside; fwd=bypass";
-// The tier has a cache for it, but none that could be asked: one implementation, one miss.
-constexpr std::string_view missed_status = "ringside; fwd=miss";
-constexpr std::string_view nearby_status = "ringside; hit";
+using Forward = http::CacheStatus::Forward;
 
 std::int64_t number(std::string_view digits) noexcept {
   std::int64_t value = 0;
@@ -59,6 +55,7 @@ http::Task<void> Session::run() {
     const auto next = co_await http::next_request(client_, request_);  // 1
     if (next && !*next) co_return;
     const SteadyPoint began = state_.core.steady_now();
+    snapshot_ = state_.snapshot;
     count_ = {};
     decision_.method.clear();
     decision_.country = {};
@@ -84,12 +81,12 @@ http::Task<void> Session::run() {
 
 // Everything that can be known of the request without asking anybody.
 Result<void> Session::look() {
-  snapshot_ = state_.snapshot;
   keep_alive_ = request_.keep_alive && ++requests_ < snapshot_->settings->requests_per_connection;
   decision_.method = request_.method;
   if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
   auto decided =
-      decide(request_, client_.remote(), *snapshot_->settings, state_.countries, decision_);
+      decide(request_, client_.remote(), *snapshot_->settings, snapshot_->identity.via,
+             state_.countries, decision_);
   ask_near_cache_ = decided && !decision_.hop.answer_here &&
                     decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
   if (ask_near_cache_) {
@@ -102,6 +99,15 @@ Result<void> Session::look() {
 
 const NearCache::Entry* Session::find_nearby() {
   return ask_near_cache_ ? state_.near.find(near_key_, state_.core.steady_now()) : nullptr;
+}
+
+// Where there is nothing else to say, we handle requests and are configured not to store what comes
+// of them: RFC 9211 §2.2, `bypass`.
+http::CacheStatus Session::own_status(Forward why) const noexcept {
+  http::CacheStatus status;
+  status.cache = snapshot_->identity.name;
+  status.forward = why;
+  return status;
 }
 
 http::Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
@@ -141,7 +147,8 @@ http::Task<void> Session::answer_from_replica() {
   if (!member) {  // What an origin says in our own fields is not heard.
     const bool missed = is_for_the_store(request_, decision_.method);
     count_.outcome = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
-    co_await relay_answer(forwarding, missed ? missed_status : forwarded_status);
+    // The tier has a cache for it, but none that could be asked: one implementation, one miss.
+    co_await relay_answer(forwarding, missed ? Forward::miss : Forward::bypass);
     co_return;
   }
   count_.shard = snapshot_->shards[*member];
@@ -152,18 +159,18 @@ http::Task<void> Session::answer_from_replica() {
   if (const auto ttl = near_ttl(fields); ttl.count() > 0) {
     co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
-    co_await relay_answer(forwarding, forwarded_status);
+    co_await relay_answer(forwarding, Forward::bypass);
   }
 }
 
-http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view own_cache_status) {
+http::Task<void> Session::relay_answer(Forwarding& forwarding, Forward why) {
   http::Exchange& exchange = forwarding.exchange();
   record_.status = exchange.head().status;
   const auto delivery =
       http::choose_delivery(request_.minor_version, http::length_is_known(exchange.head().framing),
                             keep_alive_ && client_.body_done() && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
-  begin_client_head(head_, exchange.head(), state_.core.now(), own_cache_status);
+  begin_client_head(head_, exchange.head(), state_.core.now(), own_status(why));
   end_client_head(head_, request_.minor_version, delivery);
   std::string_view head = head_;
   const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
@@ -199,7 +206,7 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   const http::Framing framing = exchange.head().framing;
   if (framing.kind != http::Framing::Kind::length ||
       framing.length_bytes > limits::near_object_size_bytes) {
-    co_await relay_answer(forwarding, forwarded_status);
+    co_await relay_answer(forwarding, Forward::bypass);
     co_return;
   }
   NearCache::Entry entry;
@@ -208,8 +215,10 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   entry.shard = count_.shard;
   entry.age_s = number(exchange.head().fields.first("age").value_or("0"));
   const TimePoint now = state_.core.now();
-  begin_client_head(entry.head, exchange.head(), now, nearby_status, "age");
-  begin_client_head(head_, exchange.head(), now, forwarded_status);
+  auto nearby = own_status(Forward::none);
+  nearby.hit = true;
+  begin_client_head(entry.head, exchange.head(), now, nearby, "age");
+  begin_client_head(head_, exchange.head(), now, own_status(Forward::bypass));
   const auto delivery =
       http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
@@ -237,7 +246,7 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
 http::Task<void> Session::carry_tunnel(Forwarding& forwarding) {
   http::Exchange& exchange = forwarding.exchange();
   keep_alive_ = false;
-  begin_client_head(head_, exchange.head(), state_.core.now(), forwarded_status);
+  begin_client_head(head_, exchange.head(), state_.core.now(), own_status(Forward::bypass));
   http::append_upgrade(head_);
   record_.status = exchange.head().status;
   head_.append("\r\n");
@@ -279,9 +288,11 @@ http::Task<void> Session::refuse(const Error& error) {
                 error.source != ErrorSource::client;
   state_.sheet.count_error(error);
   count_.outcome = metrics::Outcome::error;
+  std::string cache_status;
+  http::append_cache_status(cache_status, own_status(Forward::bypass));
   http::ErrorResponse how;
-  how.proxy = own_name;
-  how.cache_status = forwarded_status;
+  how.proxy = snapshot_->identity.name;
+  how.cache_status = cache_status;
   how.now = state_.core.now();
   how.close = !keep_alive_;
   how.head_only = decision_.method == "HEAD";

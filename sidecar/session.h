@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "http/access_record.h"
+#include "http/cache_status.h"
 #include "http/connection.h"
 #include "http/head.h"
 #include "metrics/outcome.h"
@@ -36,7 +37,7 @@ class Session {
   [[nodiscard]] const NearCache::Entry* find_nearby();
   http::Task<void> answer_nearby(const NearCache::Entry& entry);
   http::Task<void> answer_from_replica();
-  http::Task<void> relay_answer(Forwarding& forwarding, std::string_view own_cache_status);
+  http::Task<void> relay_answer(Forwarding& forwarding, http::CacheStatus::Forward why);
   http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
                                    std::uint64_t asked_at);
   http::Task<void> carry_tunnel(Forwarding& forwarding);
@@ -45,6 +46,7 @@ class Session {
   // Counts the error; those that another replica made good are counted where that was found.
   http::Task<void> refuse(const Error& error);
   http::Task<void> write(std::string_view head, std::string_view body);
+  [[nodiscard]] http::CacheStatus own_status(http::CacheStatus::Forward why) const noexcept;
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
   void begin_record(bool head_was_read);
   void count(SteadyPoint began) noexcept;

@@ -9,7 +9,6 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "geo/country_database.h"
-#include "http/hop.h"
 #include "http/origin.h"
 #include "http/query_rules.h"
 #include "http/route_table.h"
@@ -48,7 +47,7 @@ struct Settings {
   std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
   std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
-  std::string via = http::via_name("ringside");  // what this process is called in a request's Via
+  std::string name = "ringside";      // a token (RFC 9110 §5.6.2); see http::HopIdentity
   std::string country_header = "X-Country";
   std::size_t connections_per_address = limits::connections_per_address;  // of one core
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change

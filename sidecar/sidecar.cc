@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "http/core.h"
+#include "http/hop.h"
 #include "http/server.h"
 #include "http/spawn.h"
 #include "http/waiter.h"
@@ -17,8 +18,9 @@ namespace ringside::sidecar {
 namespace {
 
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
-                                              metrics::Sheet& sheet) {
+                                              std::string_view mark, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
+  snapshot->identity = http::HopIdentity(settings->name, mark);
   for (const shard::Member& member : settings->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
@@ -47,7 +49,7 @@ struct Sidecar::Impl {
         server(
             cores, [this](http::Connection& client) { return serve(client); },
             [this](http::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
-    const auto snapshot = make_snapshot(settings, sheet);
+    const auto snapshot = make_snapshot(settings, mark, sheet);
     gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
       states.push_back(std::make_unique<CoreState>(
@@ -71,6 +73,7 @@ struct Sidecar::Impl {
     co_await session.run();
   }
 
+  const std::string mark = http::random_mark();  // stays, whatever the settings call us
   metrics::Sheet sheet;
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
@@ -98,7 +101,7 @@ Result<std::unique_ptr<Sidecar>> Sidecar::start(Start start, const Clock& clock)
 Endpoint Sidecar::address() const { return impl_->server.address(); }
 
 void Sidecar::apply(std::shared_ptr<const Settings> settings) {
-  const auto snapshot = make_snapshot(settings, impl_->sheet);
+  const auto snapshot = make_snapshot(settings, impl_->mark, impl_->sheet);
   {
     const std::lock_guard lock(impl_->settings_mutex);
     impl_->settings = std::move(settings);

@@ -32,7 +32,8 @@ class Decide : public ::testing::Test {
 
   Result<void> decide(const std::string& head, std::string_view peer = "127.0.0.1") {
     request_ = std::make_unique<SomeRequest>(head);
-    return sidecar::decide(**request_, address_of(peer), settings_, countries_, decision_);
+    return sidecar::decide(**request_, address_of(peer), settings_, "ringside (1a2b)", countries_,
+                           decision_);
   }
   Result<void> get(const std::string& target, const std::string& field_lines,
                    std::string_view peer = "127.0.0.1") {

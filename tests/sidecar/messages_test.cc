@@ -20,10 +20,10 @@ class UpstreamHead : public ::testing::Test {
     const SomeRequest request(head);
     geo::CountryMemo countries;
     Decision decision;
-    const auto decided = decide(*request, address_of(peer), settings_, countries, decision);
+    const auto decided = decide(*request, address_of(peer), settings_, own_via, countries, decision);
     if (!decided) return decided.error().message;
     std::string out = "what was there before";
-    write_upstream_head(out, *request, decision, settings_, upstream);
+    write_upstream_head(out, *request, decision, settings_, own_via, upstream);
     return out;
   }
   // Only the lines between Host and Via of a GET with these field lines.
@@ -36,7 +36,8 @@ class UpstreamHead : public ::testing::Test {
   [[nodiscard]] std::string topology_line() const {
     return "Ringside-Topology: " + settings_.topology_id + "\r\n";
   }
-  Settings settings_ = some_settings("ringside (1a2b)");
+  static constexpr std::string_view own_via = "ringside (1a2b)";
+  Settings settings_ = some_settings();
 };
 
 TEST_F(UpstreamHead, IsWrittenWhole) {
@@ -177,7 +178,10 @@ class ClientHead : public ::testing::Test {
                                                   ErrorSource::peer, response);
     if (!parsed) return parsed.error().message;
     std::string out = "what was there before";
-    begin_client_head(out, response, TimePoint{}, "ringside; fwd=bypass", left_out);
+    http::CacheStatus own;
+    own.cache = "ringside";
+    own.forward = http::CacheStatus::Forward::bypass;
+    begin_client_head(out, response, TimePoint{}, own, left_out);
     return out;
   }
 };
