@@ -84,13 +84,13 @@ Result<void> Session::look() {
   keep_alive_ = request_.keep_alive && ++requests_ < snapshot_->settings->requests_per_connection;
   decision_.method = request_.method;
   if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
-  auto decided =
-      decide(request_, client_.remote(), *snapshot_->settings, snapshot_->identity.via,
-             state_.countries, decision_);
+  auto decided = decide(request_, client_.remote(), *snapshot_->settings, snapshot_->identity.via,
+                        state_.countries, decision_);
   ask_near_cache_ = decided && !decision_.hop.answer_here &&
                     decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
   if (ask_near_cache_) {
-    near_key_.assign(decision_.host).append("\n").append(decision_.target.path);
+    near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);
+    near_key_.append("\n").append(decision_.target.path);
     near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
     near_key_.append("\n").append(decision_.extra_key);
   }

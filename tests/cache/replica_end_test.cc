@@ -30,16 +30,17 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   auto client = replica.client();
   for (const auto* fields :
        {"", "Accept: a\r\n", "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\n",
-        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n"}) {
+        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n",
+        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\nRingside-Scheme: https\r\n"}) {
     EXPECT_EQ(client.get("/a", fields).status, 200);
   }
   EXPECT_EQ(client.get("/ab").status, 200);
   EXPECT_EQ(client.get("/a?b").status, 200);
   replica.settle();
-  EXPECT_EQ(replica.store().entries, 6U);
+  EXPECT_EQ(replica.store().entries, 7U);
   const Reply purged = client.ask(purge_request("/b/../a"));
   EXPECT_EQ(purged.status, 200);
-  EXPECT_EQ(purged.body, "purged 4 stored responses\n");
+  EXPECT_EQ(purged.body, "purged 5 stored responses\n");
   EXPECT_EQ(replica.store().entries, 2U);
   EXPECT_EQ(client.get("/a").field("cache-status"),
             "cache-7; fwd=uri-miss; fwd-status=200; stored");

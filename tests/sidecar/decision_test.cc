@@ -78,6 +78,19 @@ TEST_F(Decide, WhoAsksAndFromWhere) {
   }
 }
 
+// One resource has one owner, by whichever scheme it is asked for.
+TEST_F(Decide, TheSchemeIsNoPartOfTheShardKey) {
+  const std::string list = "Host: a.test\r\nX-Forwarded-For: 2.1.2.3\r\n";
+  ASSERT_TRUE(get("/a", list));
+  EXPECT_EQ(decision_.scheme, http::Scheme::http);
+  const std::string key = decision_.shard_key + decision_.extra_key;
+  ASSERT_TRUE(get("/a", list + "X-Forwarded-Proto: https\r\n"));
+  EXPECT_EQ(decision_.scheme, http::Scheme::https);
+  EXPECT_EQ(decision_.shard_key + decision_.extra_key, key);
+  ASSERT_TRUE(get("/a", list + "X-Forwarded-Proto: https\r\n", "2.1.2.3"));
+  EXPECT_EQ(decision_.scheme, http::Scheme::http);
+}
+
 TEST_F(Decide, WithoutADatabaseEverybodyIsFromZz) {
   countries_.replace(nullptr);
   ASSERT_TRUE(get("/a", "Host: a.test\r\n", "2.1.2.3"));

@@ -20,7 +20,8 @@ class UpstreamHead : public ::testing::Test {
     const SomeRequest request(head);
     geo::CountryMemo countries;
     Decision decision;
-    const auto decided = decide(*request, address_of(peer), settings_, own_via, countries, decision);
+    const auto decided =
+        decide(*request, address_of(peer), settings_, own_via, countries, decision);
     if (!decided) return decided.error().message;
     std::string out = "what was there before";
     write_upstream_head(out, *request, decision, settings_, own_via, upstream);
@@ -47,7 +48,7 @@ TEST_F(UpstreamHead, IsWrittenWhole) {
   const std::string common =
       "GET /b~?q=%7E HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nCookie: a=1\r\n"
       "Accept: text/html\r\nVia: 1.1 ringside (1a2b)\r\nForwarded: for=203.0.113.9;proto=http\r\n"
-      "X-Forwarded-For: 203.0.113.9\r\nX-Country: ZZ\r\n";
+      "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\nX-Country: ZZ\r\n";
   const auto to_replica = written(request);
   EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Extra-Key: country=ZZ&\r\n\r\n");
   EXPECT_EQ(written(request, Upstream::origin), common + "\r\n");
@@ -166,6 +167,39 @@ TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
         out.find("\r\nForwarded: " + row.forwarded + "\r\nX-Forwarded-For: " + row.listed + "\r\n"),
         std::string::npos)
         << row.peer << " " << row.lines << out;
+  }
+}
+
+// The scheme was always http: in the key, and in what the origin is told.
+TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
+  settings_.trusted = {Network::parse("10.0.0.0/8").value()};
+  struct Row {
+    std::string_view peer;
+    std::string lines;
+    std::string forwarded;
+    std::string_view scheme;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"10.0.0.1", "X-Forwarded-For: 2.2.2.2\r\nX-Forwarded-Proto: https\r\n",
+            "for=2.2.2.2;proto=https", "https"},
+           {"10.0.0.1", "Forwarded: for=2.2.2.2;proto=https\r\n",
+            "for=2.2.2.2;proto=https, for=10.0.0.1;proto=http", "https"},
+           {"10.0.0.1", "X-Forwarded-Proto: http\r\n", "for=10.0.0.1;proto=http", "http"},
+           {"203.0.113.9", "X-Forwarded-Proto: https\r\n", "for=203.0.113.9;proto=http", "http"},
+           {"203.0.113.9", "Forwarded: for=2.2.2.2;proto=https\r\n", "for=203.0.113.9;proto=http",
+            "http"},
+       }) {
+    const std::string head = "GET / HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n";
+    for (const auto upstream : {Upstream::replica, Upstream::origin}) {
+      const auto out = written(head, upstream, row.peer);
+      EXPECT_NE(out.find("\r\nForwarded: " + row.forwarded + "\r\n"), std::string::npos) << out;
+      const auto proto = out.find("X-Forwarded-Proto: ");
+      EXPECT_EQ(out.substr(proto, out.find("\r\n", proto) - proto),
+                "X-Forwarded-Proto: " + std::string(row.scheme));
+      EXPECT_EQ(proto, out.rfind("X-Forwarded-Proto")) << out;
+      const bool told = upstream == Upstream::replica && row.scheme == "https";
+      EXPECT_EQ(out.find("\r\nRingside-Scheme: https\r\n") != std::string::npos, told) << out;
+    }
   }
 }
 

@@ -116,12 +116,16 @@ TEST(NearCacheOnTheWay, DifferentThingsAreKeptApart) {
   const ScriptedPeer replica(keeping());
   SomeSidecar sidecar({replica.address()}, [](Settings& settings) {
     settings.routes = {route_of("all", "", "/", "path,header:accept-language")};
+    settings.trusted = {Network::parse("127.0.0.1/32").value()};
     with_near_cache(settings);
   });
   auto client = sidecar.client();
   const std::vector<std::string> requests = {
-      support::get_request("/a"), support::get_request("/a?"), support::get_request("/a?b"),
+      support::get_request("/a"),
+      support::get_request("/a?"),
+      support::get_request("/a?b"),
       support::get_request("/a", "Accept-Language: de\r\n"),
+      support::get_request("/a", "X-Forwarded-Proto: https\r\n"),
       "GET /a HTTP/1.1\r\nHost: b.test\r\n\r\n"};
   std::size_t number = 0;
   for (const auto& request : requests) {
@@ -132,7 +136,7 @@ TEST(NearCacheOnTheWay, DifferentThingsAreKeptApart) {
     EXPECT_EQ(client.ask(request).body, std::to_string(++number)) << request;
   }
   // What wants more than any fresh answer goes on, and what comes of it is not kept.
-  EXPECT_EQ(client.get("/a", "Cache-Control: no-cache\r\n").body, "6");
+  EXPECT_EQ(client.get("/a", "Cache-Control: no-cache\r\n").body, "7");
   EXPECT_EQ(client.get("/a").body, "1");
 }
 
