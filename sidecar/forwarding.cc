@@ -70,7 +70,7 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
   while (true) {
     const auto owner = state_.health.choose(settings_, decision_.key(), asked);
     if (!owner) co_return nobody;  // the others are nowhere at present
-    if (!asked.empty()) state_.sheet.count_retry();
+    if (!asked.empty()) state_.sheet.count("ringside_retries_total");
     asked.push_back(*owner);
     head.resize(head_size);
     http::append_field(head, http::internal::deadline,

@@ -145,7 +145,7 @@ http::Task<void> HealthWatch::probe_one(Replica& replica) {
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
   if (answered) {
-    sheet_.count_probe(metrics::ProbeAnswer::answered);
+    sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
     if (replica.health.probe_answered(core_.steady_now())) {
       sheet_.replica_returned(replica.shard);
       log::info("replica at {} answers again", replica.address.text());
@@ -153,7 +153,7 @@ http::Task<void> HealthWatch::probe_one(Replica& replica) {
     co_return;
   }
   if (answered.error().source != ErrorSource::peer) co_return;  // It tells nothing of the replica.
-  sheet_.count_probe(metrics::ProbeAnswer::failed);
+  sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
   eject_if_allowed(replica);
   if (has_another(replica)) break_off(replica);

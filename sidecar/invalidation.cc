@@ -53,7 +53,8 @@ http::Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot
   const auto confirmed =
       co_await ask_every_replica(state, settings, request, deadline, answered_by);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
-    if (!confirmed[index]) state.sheet.count_invalidation_failed(snapshot.shards[index]);
+    if (!confirmed[index])
+      state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
   }
   // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
   // it. Coarse: the near caches, which hold a URI under several countries, forget everything.

@@ -55,8 +55,7 @@ class OriginsTest : public testing::Test {
   SomeReplica& replica() { return *replica_; }
   metrics::OriginFigures figures() { return (*replica_)->sheet().totals().origins.value(); }
   std::uint64_t failed() {
-    const auto& answers = (*replica_)->sheet().totals().origin_requests;
-    return answers[static_cast<std::size_t>(OriginAnswer::failed)];
+    return (*replica_)->sheet().totals().of("ringside_origin_requests_total", OriginAnswer::failed);
   }
   void expect_queued(std::uint64_t expected) {
     EXPECT_TRUE(eventually([&] { return figures().queued == expected; })) << figures().queued;
@@ -96,7 +95,7 @@ TEST_F(OriginsTest, OnAFailureTheNextOneIsAskedAndThenTheDeadOneIsLeftAlone) {
   EXPECT_EQ(figures().circuits_open, 1U);
   // Nobody was refused: others took its requests.
   EXPECT_EQ(figures().refused_circuit_open, 0U);
-  EXPECT_EQ((*replica()).sheet().totals().retries, limits::breaker_failures);
+  EXPECT_EQ((*replica()).sheet().totals().of("ringside_retries_total"), limits::breaker_failures);
 }
 
 TEST_F(OriginsTest, WhereAllFailTheLastFailureIsTold) {
@@ -148,7 +147,7 @@ TEST_F(OriginsTest, RepeatsAreNoMoreThanTheBudget) {
     if (replica().get("/").status == 502) ++lost;
   }
   // Of 20 failures 10 were repeated: the second's floor, which is more than a fifth of 40.
-  EXPECT_EQ((*replica()).sheet().totals().retries, limits::retry_budget_floor);
+  EXPECT_EQ((*replica()).sheet().totals().of("ringside_retries_total"), limits::retry_budget_floor);
   EXPECT_EQ(lost, limits::retry_budget_floor);
 }
 

@@ -46,7 +46,7 @@ class SomeReplica {
   [[nodiscard]] metrics::StoreFigures store() const { return *replica_->sheet().totals().store; }
   // Requests answered so, by the replica's own count, which comes after the answer.
   [[nodiscard]] std::uint64_t counted(metrics::Outcome outcome) const {
-    return replica_->sheet().totals().shards.at(0).requests[static_cast<std::size_t>(outcome)];
+    return replica_->sheet().totals().shards.at(0).of("ringside_requests_total", outcome);
   }
   [[nodiscard]] bool counts(metrics::Outcome outcome, std::uint64_t expected) const {
     return support::eventually([&] { return counted(outcome) >= expected; }) &&

@@ -114,7 +114,8 @@ Chain::~Chain() = default;
 void Chain::expect_nothing_left() {
   using support::eventually;
   EXPECT_TRUE(eventually([&] { return sidecar_->open_connections() == 0; }));
-  EXPECT_TRUE(eventually([&] { return sidecar_->sheet().totals().connections_open == 0; }));
+  EXPECT_TRUE(
+      eventually([&] { return sidecar_->sheet().totals().of("ringside_connections") == 0; }));
   EXPECT_TRUE(eventually([&] { return replica_->sheet().totals().store->flights == 0; }));
   EXPECT_TRUE(eventually([&] {
     const auto totals = replica_->sheet().totals();
@@ -122,7 +123,7 @@ void Chain::expect_nothing_left() {
   }));
   sidecar_.reset();  // and with it its pooled connections to the replica
   EXPECT_TRUE(eventually([&] { return replica_->open_connections() == 0; }));
-  EXPECT_EQ(replica_->sheet().totals().connections_open, 0U);
+  EXPECT_EQ(replica_->sheet().totals().of("ringside_connections"), 0U);
 }
 
 }  // namespace ringside::fault

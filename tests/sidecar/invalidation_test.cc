@@ -49,7 +49,7 @@ std::vector<std::string> invalidations(const ScriptedPeer& replica) {
 
 std::uint64_t failures(const SomeSidecar& sidecar, std::string_view replica) {
   for (const auto& shard : sidecar.totals().shards) {
-    if (shard.name == replica) return shard.invalidations_failed;
+    if (shard.name == replica) return shard.of("ringside_invalidations_failed_total");
   }
   ADD_FAILURE() << "no replica " << replica;
   return 0;

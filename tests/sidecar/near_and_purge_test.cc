@@ -371,16 +371,16 @@ TEST(Counting, ByReplicaCountryAndOutcome) {
 
   const auto totals = sidecar.totals();
   const auto of_country = [&](std::string_view code, Outcome outcome) {
-    return totals.countries[geo::Country::from(code).index()][static_cast<std::size_t>(outcome)];
+    return totals.of("ringside_country_requests_total", metrics::country_from(code), outcome);
   };
   EXPECT_EQ(of_country("FR", Outcome::hit), 3U);
   EXPECT_EQ(of_country("FR", Outcome::miss), 8U);
   EXPECT_EQ(of_country("GB", Outcome::hit), 2U);
   EXPECT_EQ(of_country("ZZ", Outcome::hit), 1U);
-  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::hit)], 30U);
-  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::miss)], 40U);
-  EXPECT_EQ(totals.connections, 1U);
-  EXPECT_EQ(totals.connections_open, 1U);
+  EXPECT_EQ(totals.of("ringside_response_bytes_total", Outcome::hit), 30U);
+  EXPECT_EQ(totals.of("ringside_response_bytes_total", Outcome::miss), 40U);
+  EXPECT_EQ(totals.of("ringside_connections_total"), 1U);
+  EXPECT_EQ(totals.of("ringside_connections"), 1U);
   EXPECT_EQ(totals.topology->replicas, 2U);
   EXPECT_EQ(totals.topology->id, settings->topology_id);
 }
