@@ -118,7 +118,8 @@ bool is_plain(const Dictionary& dictionary) {
   return std::all_of(dictionary.begin(), dictionary.end(), [](const Member& member) {
     const auto* item = std::get_if<Item>(&member.value);
     if (item == nullptr || !item->parameters.empty()) return false;
-    if (http::lifetime_named(member.key) == nullptr) return item->value == BareItem(true);
+    const auto* row = http::find_directive(http::kResponseDirectives, member.key);
+    if (row == nullptr || row->seconds == nullptr) return item->value == BareItem(true);
     const auto* seconds = std::get_if<Integer>(&item->value);
     return seconds != nullptr && *seconds >= 0;
   });
