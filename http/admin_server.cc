@@ -230,11 +230,10 @@ void AdminServer::Impl::route(const httplib::Request& in, std::string_view body,
     return answer(out, 403, "403: a page of another site may not change anything here\n");
   }
   const auto query = in.target.find('?');
-  const Request request{
-      in.path,
-      query == std::string::npos ? std::string_view{}
-                                 : std::string_view(in.target).substr(query + 1),
-      body, [&in](std::string_view name) { return in.get_param_value(std::string(name)); }};
+  const Request request{in.path,
+                        query == std::string::npos ? std::string_view{}
+                                                   : std::string_view(in.target).substr(query + 1),
+                        body};
   try {
     Answer made = found->second(request);
     out.status = made.status;

@@ -20,8 +20,6 @@ class AdminServer {
     std::string_view path;
     std::string_view query;
     std::string_view body;
-    // The value of `name` in the query string, decoded; empty where absent.
-    std::function<std::string(std::string_view name)> parameter;
   };
   struct Answer {
     int status = 200;

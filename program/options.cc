@@ -212,13 +212,6 @@ std::string Option::key() const {
 
 std::span<const Option> all_options() noexcept { return options; }
 
-const Option* find_option(std::string_view flag_name) noexcept {
-  const auto* const found = std::find_if(options.begin(), options.end(), [&](const Option& option) {
-    return option.name == flag_name;
-  });
-  return found == options.end() ? nullptr : found;
-}
-
 Result<void> set_from_flag(Configuration& configuration, const Option& option,
                            std::string_view text) {
   std::string place = fmt::format("--{}", option.name);

@@ -28,8 +28,6 @@ struct Option {
 };
 
 [[nodiscard]] std::span<const Option> all_options() noexcept;
-// Nothing where there is none of that name.
-[[nodiscard]] const Option* find_option(std::string_view flag_name) noexcept;
 
 // Sets an option from a flag; the Error names the flag.
 [[nodiscard]] Result<void> set_from_flag(Configuration& configuration, const Option& option,
