@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace ringside::metrics {
+namespace {
+
+// Of a gauge: every one that goes has come on the same core.
+void take_one(Counter& gauge) noexcept {
+  RINGSIDE_CHECK(gauge.value() > 0);
+  gauge.subtract(1);
+}
+
+}  // namespace
 
 CoreSheet::ShardBlock& CoreSheet::block_of(ShardIndex shard) noexcept {
   RINGSIDE_CHECK(shard <= shard_names);
@@ -42,7 +53,7 @@ void CoreSheet::replica_ejected(ShardIndex shard) noexcept {
 }
 
 void CoreSheet::replica_returned(ShardIndex shard) noexcept {
-  uncount(shard, "ringside_replicas_ejected");
+  take_one(cell(shard, "ringside_replicas_ejected"));
 }
 
 void CoreSheet::connection_opened() noexcept {
@@ -50,7 +61,7 @@ void CoreSheet::connection_opened() noexcept {
   count("ringside_connections");
 }
 
-void CoreSheet::connection_closed() noexcept { uncount("ringside_connections"); }
+void CoreSheet::connection_closed() noexcept { take_one(cell("ringside_connections")); }
 
 void CoreSheet::add_to(Totals::Shard& totals, ShardIndex shard) const noexcept {
   const ShardBlock* block = blocks_[shard / shards_per_block].load(std::memory_order_acquire);

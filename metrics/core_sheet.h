@@ -9,7 +9,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "metrics/counter.h"
@@ -47,17 +46,6 @@ class alignas(cache_line_size_bytes) CoreSheet {
   void count(ShardIndex shard, std::type_identity_t<Named<Scope::shard, Values...>> row,
              Values... values) noexcept {
     cell(shard, row, values...).add(1);
-  }
-  // One less in a gauge's; every one has been counted on the same core.
-  template <class... Values>
-  void uncount(std::type_identity_t<Named<Scope::component, Values...>> row,
-               Values... values) noexcept {
-    take_one(cell(row, values...));
-  }
-  template <class... Values>
-  void uncount(ShardIndex shard, std::type_identity_t<Named<Scope::shard, Values...>> row,
-               Values... values) noexcept {
-    take_one(cell(shard, row, values...));
   }
 
   // One answered request. `country` is two upper-case letters; anything else counts as ZZ.
@@ -99,10 +87,6 @@ class alignas(cache_line_size_bytes) CoreSheet {
                               Values... values) noexcept {
     return block_of(shard).cells[row.first() * shards_per_block +
                                  shard % shards_per_block * row.size() + row.offset(values...)];
-  }
-  static void take_one(Counter& counter) noexcept {
-    RINGSIDE_CHECK(counter.value() > 0);
-    counter.subtract(1);
   }
   [[nodiscard]] ShardBlock& block_of(ShardIndex shard) noexcept;
 

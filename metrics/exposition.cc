@@ -189,7 +189,7 @@ class Component {
                                       const std::string& shard) const {
     LabelValues out;
     std::size_t size = cells_of(row);
-    for (const Label label : row.labels) {
+    for (const Label label : row.labels()) {
       size /= values_of(label);
       if (label == Label::role) out.push_back(role_);
       if (is_shard(label)) out.emplace_back("shard", shard);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,24 +17,21 @@ enum class From : std::uint8_t { start, first_event };
 
 // A family of what the cores count. Its series are all values of its labels.
 struct Row {
-  constexpr Row(std::string_view the_name, std::string_view the_help, Kind the_kind,
-                Roles the_roles, From begin, std::same_as<Label> auto... all) noexcept
-      : name(the_name),
-        help(the_help),
-        kind(the_kind),
-        roles(the_roles),
-        from(begin),
-        labels{all...} {}
-  [[nodiscard]] constexpr bool has(Label label) const noexcept {
-    return labels[0] == label || labels[1] == label || labels[2] == label;
-  }
-
   std::string_view name;
   std::string_view help;
   Kind kind;
   Roles roles;
   From from;
-  std::array<Label, 3> labels;
+  Label first = Label::none;
+  Label second = Label::none;
+  Label third = Label::none;
+
+  [[nodiscard]] constexpr std::array<Label, 3> labels() const noexcept {
+    return {first, second, third};
+  }
+  [[nodiscard]] constexpr bool has(Label label) const noexcept {
+    return first == label || second == label || third == label;
+  }
 };
 
 // All of them, in the order of the exposition. A row and the place that counts it is what a counter
@@ -93,7 +89,7 @@ enum class Scope : std::uint8_t { component, shard };
 // its labels' values, the last one fastest. The cells of one scope lie one after the other.
 [[nodiscard]] constexpr std::size_t cells_of(const Row& row) noexcept {
   std::size_t cells = 1;
-  for (const Label label : row.labels) cells *= values_of(label);
+  for (const Label label : row.labels()) cells *= values_of(label);
   return cells;
 }
 
@@ -138,7 +134,7 @@ class Named {
   static consteval bool has_labels(const Row& row) {
     const std::array<Label, sizeof...(Values)> labels{label_of<Values>...};
     std::size_t found = 0;
-    for (const Label label : row.labels) {
+    for (const Label label : row.labels()) {
       if (values_of(label) == 1) continue;
       if (found == labels.size() || labels[found] != label) return false;
       ++found;
