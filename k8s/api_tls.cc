@@ -6,12 +6,16 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "base/check.h"
-#include "base/limits.h"
 #include "k8s/service_account.h"
 
 namespace ringside::k8s {
@@ -99,35 +103,6 @@ int judge(int believed, X509_STORE_CTX* store) {
   return believed;
 }
 
-// How many certificates of a PEM text were added.
-int believe(X509_STORE* store, std::string_view pem) {
-  const Bio bio = memory(pem);
-  int added = 0;
-  while (const Certificate each{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
-    if (X509_STORE_add_cert(store, each.get()) == 1) ++added;
-  }
-  ERR_clear_error();  // the end of the text is one
-  return added;
-}
-
-Outcome<void> set_authorities(SSL_CTX* context, const Access& access, CertificateDoubt& doubt) {
-  if (access.ca_file.empty() && access.ca_pem.empty()) {
-    doubt.believed = "the system's store";
-    if (SSL_CTX_set_default_verify_paths(context) == 1) return {};
-    return senseless(fmt::format("cannot read the system's certificates: {}", last_tls_error()));
-  }
-  std::string pem = access.ca_pem;
-  doubt.believed = fmt::format("the CA of {}", access.origin);
-  if (!access.ca_file.empty()) {
-    doubt.believed = access.ca_file;
-    auto read = read_credential(access.ca_file, "the CA's certificates");
-    if (!read) return senseless(read.error().message);
-    pem = std::move(*read);
-  }
-  if (believe(SSL_CTX_get_cert_store(context), pem) > 0) return {};
-  return senseless(fmt::format("{} has no certificate in PEM format", doubt.believed));
-}
-
 // No file, no terminal: a key with a password is refused.
 int no_password(char* /*buffer*/, int /*size*/, int /*for_writing*/, void* /*unused*/) { return 0; }
 
@@ -137,7 +112,7 @@ Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
   const Certificate own{PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)};
   if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
     return senseless(fmt::format("the client certificate of {} is none in PEM format: {}",
-                                 access.origin, last_tls_error()));
+                                 access.origin, first_tls_error()));
   }
   while (X509* const next = PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)) {
     if (SSL_CTX_add0_chain_cert(context, next) != 1) X509_free(next);
@@ -149,7 +124,7 @@ Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
     return senseless(fmt::format(
         "the client key of {} is none in PEM format without a password, or another certificate's: "
         "{}",
-        access.origin, last_tls_error()));
+        access.origin, first_tls_error()));
   }
   return {};
 }
@@ -157,46 +132,69 @@ Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
 void expect_name(SSL_CTX* context, const std::string& name) {
   X509_VERIFY_PARAM* const terms = SSL_CTX_get0_param(context);
   if (X509_VERIFY_PARAM_set1_ip_asc(terms, name.c_str()) == 1) return;
-  ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(
       terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   RINGSIDE_CHECK(X509_VERIFY_PARAM_set1_host(terms, name.data(), name.size()) == 1);
+}
+
+// httplib sends its host as the server's name, be it an address, which is no name (RFC 6066 §3).
+// OpenSSL calls this before it writes its first message.
+void send_no_name(const SSL* session, int where, int /*returned*/) {
+  if ((where & SSL_CB_HANDSHAKE_START) != 0) {
+    SSL_set_tlsext_host_name(const_cast<SSL*>(session), nullptr);
+  }
+}
+
+}  // namespace
+
+std::string first_tls_error() {
+  const unsigned long code = ERR_peek_error();
+  ERR_clear_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "the connection ended" : reason;
 }
 
 const std::string& expected_name(const Access& access) {
   return access.server_name.empty() ? access.server.host : access.server_name;
 }
 
-}  // namespace
-
-std::string last_tls_error() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return reason == nullptr ? "the connection ended" : reason;
-}
-
-std::string server_name_indication(const Access& access) {
-  const std::string& name = expected_name(access);
-  return IpAddress::try_parse(name) ? std::string() : name;
-}
-
 Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access, CertificateDoubt& doubt) {
   ERR_clear_error();
   RINGSIDE_CHECK(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
-  static constexpr unsigned char protocols[] = "\x08http/1.1";
-  RINGSIDE_CHECK(SSL_CTX_set_alpn_protos(context, protocols, sizeof(protocols) - 1) == 0);
   if (auto own = set_own_certificate(context, access); !own) return own;
-  if (access.insecure) {
-    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
-    return {};
-  }
   doubt.expected = expected_name(access);
-  if (auto authorities = set_authorities(context, access, doubt); !authorities) return authorities;
+  if (IpAddress::try_parse(doubt.expected)) SSL_CTX_set_info_callback(context, send_no_name);
+  if (access.insecure) return {};
+  doubt.believed = !access.ca_file.empty()  ? access.ca_file
+                   : !access.ca_pem.empty() ? fmt::format("the CA of {}", access.origin)
+                                            : "the system's store";
   expect_name(context, doubt.expected);
   SSL_CTX_set_app_data(context, &doubt);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, judge);
+  ERR_clear_error();
   return {};
+}
+
+Outcome<AuthorityFile> AuthorityFile::of(const Access& access) {
+  std::string pem = access.ca_pem;
+  if (!access.ca_file.empty()) {
+    auto read = read_credential(access.ca_file, "the CA's certificates");
+    if (!read) return senseless(read.error().message);
+    pem = std::move(*read);
+  }
+  if (pem.empty()) return AuthorityFile();
+  AuthorityFile file;
+  file.memory_ = Descriptor(::memfd_create("ringside-ca", MFD_CLOEXEC));
+  const ssize_t written = ::write(file.memory_.get(), pem.data(), pem.size());
+  if (written < 0 || static_cast<std::size_t>(written) != pem.size()) {
+    return senseless(fmt::format("no memory for the CA of {}: {}", access.origin,
+                                 std::generic_category().message(errno)));
+  }
+  return file;
+}
+
+std::string AuthorityFile::path() const {
+  return memory_.get() < 0 ? std::string() : fmt::format("/proc/self/fd/{}", memory_.get());
 }
 
 }  // namespace ringside::k8s

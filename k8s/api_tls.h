@@ -4,6 +4,7 @@
 
 #include "k8s/access.h"
 #include "k8s/failure.h"
+#include "k8s/halt.h"
 
 struct ssl_ctx_st;
 
@@ -16,17 +17,31 @@ struct CertificateDoubt {
   std::string message;
 };
 
-// Sets a new context of OpenSSL's: TLS 1.2 or newer, HTTP/1.1, whom to believe, what name or
-// address the certificate must be for, and our own certificate, all as `access` says. Only what it
-// names is believed, and only names of the certificate count, not its subject. `doubt` must outlive
-// the context. A Failure says which part of the access makes no sense.
+// What httplib has no setting for, set in its SSL_CTX: TLS 1.2 or newer, our own certificate, no
+// address as the server's name, and what name or address the certificate must be for. OpenSSL looks
+// for that by its own rules, where httplib alone would take the certificate's subject for a name
+// too; httplib's check of the certificate then fails, and `doubt`, which must outlive the context,
+// says why. A Failure says which part of the access makes no sense.
 [[nodiscard]] Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access,
                                         CertificateDoubt& doubt);
 
-// What is sent as SNI: never an address (RFC 6066 §3); then it is empty.
-[[nodiscard]] std::string server_name_indication(const Access& access);
+// Whom to believe, as the file that httplib reads its authorities from; in memory, for a kubeconfig
+// may hold their text. Without it httplib believes what the system does, and beside any other
+// store too.
+class AuthorityFile {
+ public:
+  // Reads Access::ca_file.
+  [[nodiscard]] static Outcome<AuthorityFile> of(const Access& access);
+  [[nodiscard]] std::string path() const;  // while this lives; empty: the system's
 
-// What OpenSSL's queue of this thread says last; empties it.
-[[nodiscard]] std::string last_tls_error();
+ private:
+  Descriptor memory_;
+};
+
+// The name or address that the server's certificate must be for.
+[[nodiscard]] const std::string& expected_name(const Access& access);
+
+// What OpenSSL's queue of this thread says first; empties it.
+[[nodiscard]] std::string first_tls_error();
 
 }  // namespace ringside::k8s

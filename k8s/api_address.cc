@@ -1,18 +1,13 @@
-#include "k8s/api_connect.h"
+#include "k8s/api_address.h"
 
 #include <ares.h>
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
-#include <system_error>
-#include <vector>
+#include <array>
 
 #include "base/limits.h"
 #include "http/name_library.h"
@@ -20,11 +15,7 @@
 namespace ringside::k8s {
 namespace {
 
-std::string text_of(int error) { return std::generic_category().message(error); }
-
-Failure unreachable(const Endpoint& server, std::string_view why) {
-  return {FailureReason::unreachable, fmt::format("{}: {}", server.text(), why), {}};
-}
+using IoPoint = std::chrono::steady_clock::time_point;
 
 int milliseconds_until(IoPoint until) {
   const auto left = std::chrono::ceil<Milliseconds>(until - std::chrono::steady_clock::now());
@@ -127,102 +118,18 @@ class Lookup {
   std::vector<IpAddress> addresses_;
 };
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-SocketAddress socket_address(const IpAddress& address, std::uint16_t port) {
-  SocketAddress made;
-  const auto& bytes = address.bytes();
-  if (address.is_v4()) {
-    sockaddr_in v4{};
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    std::memcpy(&v4.sin_addr, bytes.data() + 12, 4);
-    made.size = sizeof v4;
-    std::memcpy(&made.storage, &v4, sizeof v4);
-  } else {
-    sockaddr_in6 v6{};
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    std::memcpy(&v6.sin6_addr, bytes.data(), 16);
-    made.size = sizeof v6;
-    std::memcpy(&made.storage, &v6, sizeof v6);
-  }
-  return made;
-}
-
-void set_options(int socket) {
-  const auto set = [socket](int level, int option, int value) {
-    ::setsockopt(socket, level, option, &value, sizeof value);
-  };
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(limits::api_keepalive_idle.count()));
-  set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::api_keepalive_interval.count()));
-  set(IPPROTO_TCP, TCP_KEEPCNT, limits::api_keepalive_probes);
-}
-
-// 0, or the error; ETIMEDOUT where the time is over, ECANCELED where it was halted.
-int connect_socket(int socket, const SocketAddress& to, IoPoint until, const Halt& halt) {
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&to.storage), to.size) == 0) return 0;
-  if (errno != EINPROGRESS) return errno;
-  const Wake wake = wait_for(socket, POLLOUT, until, &halt);
-  if (wake == Wake::halted) return ECANCELED;
-  if (wake == Wake::timeout) return ETIMEDOUT;
-  int error = 0;
-  socklen_t size = sizeof error;
-  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
-}
-
 }  // namespace
 
-Wake wait_for(int socket, short events, IoPoint until, const Halt* halt) {
-  while (true) {
-    std::array<pollfd, 2> waiting{{{socket, events, 0}, {-1, POLLIN, 0}}};
-    if (halt != nullptr) waiting[1].fd = halt->descriptor();
-    const int ready = ::poll(waiting.data(), waiting.size(), milliseconds_until(until));
-    if (halt != nullptr && halt->ordered()) return Wake::halted;
-    if (waiting[0].revents != 0) return Wake::ready;
-    if (ready <= 0 && std::chrono::steady_clock::now() >= until) return Wake::timeout;
-  }
-}
-
-Outcome<Descriptor> connect_to(const Endpoint& server, Milliseconds timeout, const Halt& halt) {
-  const IoPoint until = std::chrono::steady_clock::now() + timeout;
-  std::vector<IpAddress> addresses;
-  if (const auto address = IpAddress::try_parse(server.host)) {
-    addresses.push_back(*address);
-  } else {
-    Lookup lookup;
-    addresses = lookup.ask(server.host, until, halt);
-    if (addresses.empty()) {
-      return unreachable(server, fmt::format("its name has no address: {}", lookup.reason()));
-    }
-  }
-  int error = 0;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const auto now = std::chrono::steady_clock::now();
-    const IoPoint share = now + (until - now) / static_cast<long>(addresses.size() - i);
-    const SocketAddress to = socket_address(addresses[i], server.port);
-    Descriptor socket(
-        ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) {
-      error = errno;
-      if (error == EAFNOSUPPORT) continue;  // the kernel speaks one family, DNS tells of both
-      return unreachable(server, text_of(error));
-    }
-    set_options(socket.get());
-    error = connect_socket(socket.get(), to, share, halt);
-    if (error == 0) return socket;
-    if (halt.ordered()) break;
-  }
-  if (error == ECONNREFUSED) return unreachable(server, "nothing listens there");
-  if (error == ETIMEDOUT) {
-    return unreachable(server, fmt::format("no connection within {} ms", timeout.count()));
-  }
-  return unreachable(server, text_of(error));
+Outcome<std::vector<IpAddress>> addresses_of(const Endpoint& server, Milliseconds timeout,
+                                             const Halt& halt) {
+  if (const auto address = IpAddress::try_parse(server.host)) return std::vector{*address};
+  Lookup lookup;
+  auto addresses = lookup.ask(server.host, std::chrono::steady_clock::now() + timeout, halt);
+  if (!addresses.empty()) return addresses;
+  return Failure{
+      FailureReason::unreachable,
+      fmt::format("API server {}: its name has no address: {}", server.text(), lookup.reason()),
+      {}};
 }
 
 }  // namespace ringside::k8s
