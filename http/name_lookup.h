@@ -1,37 +1,20 @@
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "base/clock.h"
 #include "http/core.h"
 #include "http/deadlines.h"
+#include "http/name_channel.h"
 #include "http/task.h"
-
-struct ares_channeldata;
-struct ares_addrinfo;
 
 namespace ringside::http {
 
-// What the name servers (or /etc/hosts) said of a name.
-struct NameAnswer {
-  enum class Outcome {
-    found,
-    absent,  // it has no address: they who must know say so
-    failed,  // nobody who knows could be asked
-  };
-  Outcome outcome = Outcome::failed;
-  std::vector<asio::ip::address> addresses;  // at least one where found; the best first (RFC 6724)
-  Seconds ttl{0};                            // the smallest of the records, as they say
-  std::string reason;                        // why not found
-};
-
 // One question for the addresses of a name, of both families at once: by /etc/hosts, then by the
-// name servers of /etc/resolv.conf, with its search list. It has a c-ares channel of its own, so
+// name servers of /etc/resolv.conf, with its search list. It has a channel of its own, so
 // that a changed resolv.conf is followed without a restart, that it ends without touching another,
 // and that each question goes out from a port of its own. On the core's thread; nothing in it
 // blocks but the reading of those files.
@@ -54,29 +37,28 @@ class NameLookup final : public Closable,
   void close() noexcept override;
 
  private:
-  // A socket of c-ares's, which opens and closes it; we only wait until it is ready.
+  // A socket of the channel's, which opens and closes it; we only wait until it is ready.
   struct Watched;
 
   void begin(const std::string& name, const std::string& servers);
-  [[nodiscard]] bool open_channel(const std::string& servers);
   void close_channel() noexcept;
-  // c-ares wants to know when the socket is readable or writable; neither: it is about to close it.
+  // The channel wants to know when the socket is readable or writable; neither: it is about to
+  // close it.
   void watch(int socket, bool readable, bool writable) noexcept;
   void wait(const std::shared_ptr<Watched>& watched);
   void wait_for(const std::shared_ptr<Watched>& watched, bool to_write);
   void ready(const std::shared_ptr<Watched>& watched, bool to_write);
   void set_timer();
-  void answered(int status, ares_addrinfo* found) noexcept;
   void conclude(NameAnswer answer);
   void fail(std::string reason);
   void expire() noexcept override;
 
   Core& core_;
-  Timer timer_;  // c-ares's own: when it asks again
+  Timer timer_;  // the channel's own: when it asks again
   Done done_;
   NameAnswer answer_;
   bool concluded_ = false;
-  ares_channeldata* channel_ = nullptr;
+  std::optional<NameChannel> channel_;
   std::map<int, std::shared_ptr<Watched>> sockets_;
 };
 

@@ -10,10 +10,11 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/limits.h"
-#include "k8s/api_address.h"
 #include "k8s/api_tls.h"
+#include "k8s/dns_channel.h"
 #include "k8s/service_account.h"
 
 namespace ringside::k8s {
@@ -98,13 +99,13 @@ void set_keepalive(int socket) {
 }
 
 Outcome<std::unique_ptr<httplib::ClientImpl>> client_for(const Access& access,
-                                                         const AuthorityFile& authorities,
+                                                         const MemoryFile* authorities,
                                                          CertificateDoubt& doubt) {
   const int port = access.server.port;
   if (!access.tls) return std::make_unique<httplib::ClientImpl>(access.server.host, port);
   auto client = std::make_unique<httplib::SSLClient>(expected_name(access), port);
   client->enable_server_certificate_verification(!access.insecure);
-  client->set_ca_cert_path(authorities.path());
+  if (authorities != nullptr) client->set_ca_cert_path(authorities->path());
   if (auto prepared = prepare_tls(client->ssl_context(), access, doubt); !prepared) {
     return prepared.error();
   }
@@ -134,6 +135,20 @@ httplib::Error send(httplib::ClientImpl& client, httplib::Request& request, Aski
     return httplib::Error::Success;
   }
   return error == httplib::Error::Success ? httplib::Error::Connection : error;
+}
+
+// Where it is, as text. A name is looked up here, for getaddrinfo(3), which httplib would ask,
+// can't be stopped.
+Outcome<std::vector<std::string>> addresses_of(const Endpoint& server, Milliseconds timeout,
+                                               const Halt& halt) {
+  if (IpAddress::try_parse(server.host)) return std::vector{server.host};
+  const SystemClock clock;
+  DnsChannel names({}, halt.descriptor(), clock, clock.steady_now() + timeout);
+  auto found = names.failure() ? Outcome<std::vector<std::string>>(*names.failure())
+                               : names.addresses(server.host);
+  if (found) return found;
+  return failed(FailureReason::unreachable,
+                fmt::format("API server {}: {}", server.text(), found.error().message));
 }
 
 // Why there was no whole answer.
@@ -219,7 +234,7 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
   if (stopped()) return stopped_failure();
   const auto bearer = token();
   if (!bearer) return bearer.error();
-  const auto authorities = AuthorityFile::of(access_);
+  const auto authorities = authorities_of(access_);
   if (!authorities) return authorities.error();
   const auto addresses = addresses_of(access_.server, pace_.connect_timeout, halt_);
   if (stopped()) return stopped_failure();
@@ -228,14 +243,14 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
   Asking asking;
   asking.silence_most = patience.silence;
   asking.deadline = now() + patience.whole;
-  auto client = client_for(access_, *authorities, asking.doubt);
+  auto client = client_for(access_, *authorities ? &**authorities : nullptr, asking.doubt);
   if (!client) return client.error();
   httplib::Request request = request_for(access_, path_and_query, *bearer);
   take_answer(request, asking, take);
   httplib::Error error = httplib::Error::Connection;
-  for (const IpAddress& address : *addresses) {
+  for (const std::string& address : *addresses) {
     (*client)->set_hostname_addr_map(
-        {{access_.tls ? expected_name(access_) : access_.server.host, address.text()}});
+        {{access_.tls ? expected_name(access_) : access_.server.host, address}});
     error = send(**client, request, asking, pace_.connect_timeout, halt_);
     if (stopped()) return stopped_failure();
     if (!is_unconnected(error)) break;

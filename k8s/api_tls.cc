@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -21,27 +19,14 @@
 namespace ringside::k8s {
 namespace {
 
-template <auto Function>
-struct FreeBy {
-  template <class T>
-  void operator()(T* what) const noexcept {
-    Function(what);
-  }
+struct FreeBio {
+  void operator()(BIO* bio) const noexcept { BIO_free_all(bio); }
 };
-using Bio = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
+using Bio = std::unique_ptr<BIO, FreeBio>;
 
 constexpr std::size_t shown_names_size_bytes = 256;  // of a certificate, in a message
 
 Failure senseless(std::string message) { return {FailureReason::other, std::move(message), {}}; }
-
-Bio memory(std::string_view bytes) {
-  RINGSIDE_CHECK(bytes.size() <= INT_MAX);
-  Bio made(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
-  RINGSIDE_CHECK(made != nullptr);
-  return made;
-}
 
 std::string all_of(BIO* bio) {
   char* bytes = nullptr;
@@ -108,19 +93,16 @@ int no_password(char* /*buffer*/, int /*size*/, int /*for_writing*/, void* /*unu
 
 Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
   if (access.client_certificate_pem.empty()) return {};
-  const Bio certificates = memory(access.client_certificate_pem);
-  const Certificate own{PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)};
-  if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
+  const auto certificates = MemoryFile::of(access.client_certificate_pem);
+  if (!certificates) return certificates.error();
+  const auto key = MemoryFile::of(access.client_key_pem);
+  if (!key) return key.error();
+  SSL_CTX_set_default_passwd_cb(context, no_password);
+  if (SSL_CTX_use_certificate_chain_file(context, certificates->path().c_str()) != 1) {
     return senseless(fmt::format("the client certificate of {} is none in PEM format: {}",
                                  access.origin, first_tls_error()));
   }
-  while (X509* const next = PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)) {
-    if (SSL_CTX_add0_chain_cert(context, next) != 1) X509_free(next);
-  }
-  ERR_clear_error();
-  const Bio keys = memory(access.client_key_pem);
-  const Key key{PEM_read_bio_PrivateKey(keys.get(), nullptr, no_password, nullptr)};
-  if (key == nullptr || SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+  if (SSL_CTX_use_PrivateKey_file(context, key->path().c_str(), SSL_FILETYPE_PEM) != 1) {
     return senseless(fmt::format(
         "the client key of {} is none in PEM format without a password, or another certificate's: "
         "{}",
@@ -175,26 +157,28 @@ Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access, Certificate
   return {};
 }
 
-Outcome<AuthorityFile> AuthorityFile::of(const Access& access) {
+Outcome<MemoryFile> MemoryFile::of(std::string_view bytes) {
+  MemoryFile file;
+  file.memory_ = Descriptor(::memfd_create("ringside-pem", MFD_CLOEXEC));
+  const ssize_t written = ::write(file.memory_.get(), bytes.data(), bytes.size());
+  if (written >= 0 && static_cast<std::size_t>(written) == bytes.size()) return file;
+  return senseless(
+      fmt::format("no memory for a certificate: {}", std::generic_category().message(errno)));
+}
+
+std::string MemoryFile::path() const { return fmt::format("/proc/self/fd/{}", memory_.get()); }
+
+Outcome<std::optional<MemoryFile>> authorities_of(const Access& access) {
   std::string pem = access.ca_pem;
   if (!access.ca_file.empty()) {
     auto read = read_credential(access.ca_file, "the CA's certificates");
     if (!read) return senseless(read.error().message);
     pem = std::move(*read);
   }
-  if (pem.empty()) return AuthorityFile();
-  AuthorityFile file;
-  file.memory_ = Descriptor(::memfd_create("ringside-ca", MFD_CLOEXEC));
-  const ssize_t written = ::write(file.memory_.get(), pem.data(), pem.size());
-  if (written < 0 || static_cast<std::size_t>(written) != pem.size()) {
-    return senseless(fmt::format("no memory for the CA of {}: {}", access.origin,
-                                 std::generic_category().message(errno)));
-  }
-  return file;
-}
-
-std::string AuthorityFile::path() const {
-  return memory_.get() < 0 ? std::string() : fmt::format("/proc/self/fd/{}", memory_.get());
+  if (pem.empty()) return std::optional<MemoryFile>();
+  auto file = MemoryFile::of(pem);
+  if (!file) return file.error();
+  return std::optional(std::move(*file));
 }
 
 }  // namespace ringside::k8s

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "k8s/access.h"
 #include "k8s/failure.h"
@@ -25,18 +27,19 @@ struct CertificateDoubt {
 [[nodiscard]] Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access,
                                         CertificateDoubt& doubt);
 
-// Whom to believe, as the file that httplib reads its authorities from; in memory, for a kubeconfig
-// may hold their text. Without it httplib believes what the system does, and beside any other
-// store too.
-class AuthorityFile {
+// A text in memory that libraries read as a file.
+class MemoryFile {
  public:
-  // Reads Access::ca_file.
-  [[nodiscard]] static Outcome<AuthorityFile> of(const Access& access);
-  [[nodiscard]] std::string path() const;  // while this lives; empty: the system's
+  [[nodiscard]] static Outcome<MemoryFile> of(std::string_view bytes);
+  [[nodiscard]] std::string path() const;  // while this lives
 
  private:
   Descriptor memory_;
 };
+
+// Whom to believe, for httplib to read: the bytes of Access::ca_file, or a kubeconfig's text.
+// Absent: whom the system believes. A store would not do, for httplib adds the system's to it.
+[[nodiscard]] Outcome<std::optional<MemoryFile>> authorities_of(const Access& access);
 
 // The name or address that the server's certificate must be for.
 [[nodiscard]] const std::string& expected_name(const Access& access);

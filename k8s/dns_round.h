@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "http/name_channel.h"
 #include "k8s/dns_membership.h"
 #include "k8s/dns_records.h"
 #include "k8s/dns_target.h"
@@ -13,11 +14,7 @@
 
 namespace ringside::k8s {
 
-// `search` and `ndots` of resolv.conf(5).
-struct SearchList {
-  std::vector<std::string> domains;
-  int ndots = 1;
-};
+using http::SearchList;
 
 // The names that a name may stand for, in the order in which they are asked for.
 [[nodiscard]] std::vector<std::string> names_to_ask(const std::string& name,

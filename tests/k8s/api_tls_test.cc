@@ -86,16 +86,12 @@ TEST_F(ApiTlsTest, TheCertificateIsForTheServersNameOrForTheOneThatIsTold) {
   EXPECT_EQ(expected_name(access), "kubernetes");
 }
 
-TEST_F(ApiTlsTest, TheAuthoritiesAreAFileThatEndsWithItsUse) {
-  std::string path;
-  {
-    const auto file = AuthorityFile::of(access);
-    ASSERT_TRUE(file) << file.error().message;
-    path = file->path();
-    EXPECT_EQ(read_file(path, 1'000'000).value(), own.pem());
-  }
+TEST_F(ApiTlsTest, TheAuthoritiesAreAFileInMemory) {
+  const auto file = authorities_of(access);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(read_file((*file)->path(), 1'000'000).value(), own.pem());
   access.ca_pem = "";
-  EXPECT_EQ(AuthorityFile::of(access)->path(), "");
+  EXPECT_FALSE(authorities_of(access).value());
 }
 
 }  // namespace
