@@ -123,6 +123,7 @@ constexpr std::uint32_t topology_weight = 16'384;  // all members together: one 
 constexpr size_t member_name_size_bytes = 253;     // a DNS name (RFC 1035 §2.3.4)
 constexpr size_t member_zone_size_bytes = 63;      // a Kubernetes label's value
 constexpr size_t json_depth = 16;                  // objects and arrays within each other
+constexpr size_t json_values = 1'000'000;          // numbers, texts, arrays and objects of one text
 constexpr size_t routes = 1024;
 constexpr size_t shard_key_parts = 8;
 constexpr size_t forwarded_hops = 64;  // elements walked in Forwarded/X-Forwarded-For
@@ -169,16 +170,13 @@ constexpr size_t geo_value_parts = 16'384;  // values in one; beyond: corrupt
 constexpr size_t geo_memo_entries = 4096;   // prefixes remembered per core (76 KiB); a power of 2
 
 // Kubernetes and DNS: where the members come from (k8s/).
-constexpr size_t api_answer_size_bytes = 32 * kMiB;  // a list; beyond: refused
-constexpr size_t api_event_size_bytes = 4 * kMiB;    // an event of a watch; beyond: listed again
-constexpr size_t api_values =
-    1'000'000;  // numbers, texts, lists and maps of one of them; malformed
+constexpr size_t api_answer_size_bytes = 32 * kMiB;   // a list; beyond: refused
+constexpr size_t api_event_size_bytes = 4 * kMiB;     // an event of a watch; beyond: listed again
 constexpr size_t api_refusal_size_bytes = 64 * kKiB;  // that is read of an answer that is none
-constexpr Milliseconds api_connect_timeout{3'000};    // and as much again for the TLS handshake
+constexpr Milliseconds api_connect_timeout{3'000};    // an address, or a wait in the TLS handshake
 constexpr Milliseconds api_answer_timeout{15'000};    // between two pieces of a list
 constexpr Milliseconds api_list_timeout{60'000};      // a whole list
-constexpr Seconds api_watch_most{560};               // a whole watch, whatever it tells
-constexpr size_t api_read_size_bytes = 16 * kKiB;    // at once; a TLS record
+constexpr Seconds api_watch_most{560};                // a whole watch, whatever it tells
 constexpr Seconds api_watch_timeout{240};             // the server ends a watch then; it is resumed
 constexpr Seconds api_watch_silence{280};             // we end it, where the server did not
 constexpr Seconds api_keepalive_idle{15};             // of a watch's connection; then TCP asks
@@ -198,7 +196,7 @@ constexpr Milliseconds dns_timeout{2'000};         // one question
 constexpr int dns_tries = 2;
 constexpr Milliseconds dns_round_timeout{30'000};  // all questions of a round
 constexpr int dns_datagram_size_bytes = 1'232;     // asked for by EDNS; what is larger goes by TCP
-constexpr Milliseconds dns_member_kept{60'000};  // that is missing in the answers
+constexpr Milliseconds dns_member_kept{60'000};    // that is missing in the answers
 
 // The admin listener.
 constexpr size_t admin_body_size_bytes = 4 * kMiB;
