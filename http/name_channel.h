@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "http/search_list.h"
 
 struct ares_channeldata;
 
@@ -27,12 +28,6 @@ struct NameAnswer {
   std::vector<boost::asio::ip::address> addresses;
   Seconds ttl{0};      // the smallest of the records, as they say
   std::string reason;  // why not found
-};
-
-// `search` and `ndots` of resolv.conf(5).
-struct SearchList {
-  std::vector<std::string> domains;
-  int ndots = 1;
 };
 
 // The one place that drives c-ares: a channel of its own, its questions and their answers. Somebody

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "http/name_channel.h"
+#include "http/search_list.h"
 #include "k8s/dns_membership.h"
 #include "k8s/dns_records.h"
 #include "k8s/dns_target.h"
