@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,6 +27,8 @@ namespace ringside::program {
 
 // The commands that are configured; as bits, so that an option can name those it is for.
 enum class Command : unsigned { up = 1, sidecar = 2, cache = 4, shard = 8 };
+constexpr std::array<Command, 4> all_commands{Command::up, Command::sidecar, Command::cache,
+                                              Command::shard};
 [[nodiscard]] std::string_view name(Command command) noexcept;
 
 struct RouteConfiguration {
@@ -38,8 +41,10 @@ struct RouteConfiguration {
   std::string place;                        // where it was written, for messages
 };
 
+constexpr std::size_t replicas_by_default = 10;  // of `up`
+
 // Everything that can be configured, of all commands: what a file says, overlaid by flags, over the
-// defaults of the command. A value; docs/configuration.md tells what each means.
+// defaults of the command. A value; the table of program/options.h tells what each means.
 struct Configuration {
   std::optional<Endpoint> listen;
   Endpoint admin{"127.0.0.1", 9090};
@@ -107,10 +112,5 @@ struct Configuration {
 // What a command's values must be together; each is right by itself already. An Error names the
 // place of the one that is to be changed.
 [[nodiscard]] Result<void> check(Command command, const Configuration& configuration);
-
-// What is configured and can't be changed in a running process but differs in `next`; the options'
-// names. `next` gets the values of `running`.
-[[nodiscard]] std::vector<std::string> keep_fixed(const Configuration& running,
-                                                  Configuration& next);
 
 }  // namespace ringside::program

@@ -13,8 +13,6 @@
 namespace ringside::program {
 namespace {
 
-constexpr std::size_t replicas_by_default = 10;
-
 Endpoint any_loopback_port() { return {"127.0.0.1", 0}; }
 
 // The topology of cache-0 … cache-(n-1): the present one where nothing of it changes.

@@ -66,16 +66,10 @@ Result<void> set_member_attribute(shard::Member& member, std::string_view attrib
   const std::string_view value =
       equals == std::string_view::npos ? std::string_view{} : attribute.substr(equals + 1);
   if (name == "weight") {
-    const auto weight = parse_number(value, 1, limits::member_weight);
-    if (!weight) return invalid_input("weight: " + weight.error().message);
-    member.weight = static_cast<std::uint32_t>(*weight);
-    return {};
+    auto set = assign<&shard::Member::weight, parse_member_weight>(member, value);
+    return set ? std::move(set) : invalid_input("weight: " + set.error().message);
   }
-  if (name == "zone") {
-    if (auto checked = shard::check_member_zone(value); !checked) return checked.error();
-    member.zone = value;
-    return {};
-  }
+  if (name == "zone") return assign<&shard::Member::zone, parse_member_zone>(member, value);
   return invalid_input(fmt::format(
       "{} is not known; after the address write ;weight=N or ;zone=NAME", quotation(attribute)));
 }
@@ -284,6 +278,22 @@ Result<std::vector<Network>> parse_networks(std::string_view text) {
     networks.push_back(*network);
   }
   return networks;
+}
+
+Result<std::string> parse_member_name(std::string_view text) {
+  if (auto checked = shard::check_member_name(text); !checked) return checked.error();
+  return std::string(text);
+}
+
+Result<std::uint32_t> parse_member_weight(std::string_view text) {
+  const auto weight = parse_number(text, 1, limits::member_weight);
+  if (!weight) return weight.error();
+  return static_cast<std::uint32_t>(*weight);
+}
+
+Result<std::string> parse_member_zone(std::string_view text) {
+  if (auto checked = shard::check_member_zone(text); !checked) return checked.error();
+  return std::string(text);
 }
 
 Result<std::vector<shard::MemberAt>> parse_members(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/address.h"
@@ -52,12 +53,26 @@ namespace ringside::program {
 // `NET,…`, each an address or a CIDR block.
 [[nodiscard]] Result<std::vector<Network>> parse_networks(std::string_view text);
 
+// Of a replica or a route.
+[[nodiscard]] Result<std::string> parse_member_name(std::string_view text);
+[[nodiscard]] Result<std::uint32_t> parse_member_weight(std::string_view text);
+[[nodiscard]] Result<std::string> parse_member_zone(std::string_view text);
+
 // `cache-0=10.0.0.1:8080[;weight=2][;zone=a],…`
 [[nodiscard]] Result<std::vector<shard::MemberAt>> parse_members(std::string_view text);
 [[nodiscard]] std::string members_text(const std::vector<shard::MemberAt>& members);
 
 // A field name that we may set on requests: a token, and none that the message itself needs.
 [[nodiscard]] Result<std::string> parse_field_name(std::string_view text);
+
+// Puts what `parse` makes of the text into a member.
+template <auto member, auto parse, class Of>
+Result<void> assign(Of& of, std::string_view text) {
+  auto value = parse(text);
+  if (!value) return value.error();
+  of.*member = *std::move(value);
+  return {};
+}
 
 // The pieces of a comma-separated list without blanks around them.
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view text);
