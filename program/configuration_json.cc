@@ -2,7 +2,6 @@
 
 #include "program/options.h"
 #include "program/shown.h"
-#include "program/values.h"
 
 namespace ringside::program {
 namespace {
