@@ -10,7 +10,7 @@ namespace ringside::http {
 namespace {
 
 // A hop before its parts are copied.
-struct Hop {
+struct ReadHop {
   std::optional<IpAddress> address;
   std::string_view proto;
 };
@@ -105,8 +105,8 @@ std::optional<IpAddress> node_address(std::string_view node, BareV6 bare_v6) noe
 // One forwarded-element (RFC 7239 §4): pairs `token=value` between semicolons. White space around
 // semicolons, which the grammar lacks and many senders write, is let pass; a parameter that we read
 // and that stands twice is not. nullopt: malformed. `proto` keeps what proto= says.
-std::optional<Hop> parse_element(std::string_view rest, PairValue& proto) noexcept {
-  Hop hop;
+std::optional<ReadHop> parse_element(std::string_view rest, PairValue& proto) noexcept {
+  ReadHop hop;
   bool has_for = false;
   bool has_proto = false;
   while (true) {
@@ -146,10 +146,10 @@ class HopTexts {
   [[nodiscard]] std::size_t size() const noexcept { return std::min(added_, texts_.size()); }
 
   // The hop `index` from the right. A view of its proto lives as long as `proto` does.
-  [[nodiscard]] Hop from_right(std::size_t index, PairValue& proto) const noexcept {
+  [[nodiscard]] ReadHop from_right(std::size_t index, PairValue& proto) const noexcept {
     const std::string_view text = texts_[(added_ - 1 - index) % texts_.size()];
     if (!forwarded_) return {node_address(text, BareV6::accepted), {}};
-    return parse_element(text, proto).value_or(Hop{});
+    return parse_element(text, proto).value_or(ReadHop{});
   }
 
  private:
@@ -183,7 +183,7 @@ std::vector<ForwardedHop> forwarded_hops(const Fields& fields) {
   std::vector<ForwardedHop> hops(texts.size());
   for (std::size_t i = 0; i < hops.size(); ++i) {
     PairValue proto;
-    const Hop hop = texts.from_right(i, proto);
+    const ReadHop hop = texts.from_right(i, proto);
     ForwardedHop& out = hops[hops.size() - 1 - i];
     out.address = hop.address;
     std::transform(hop.proto.begin(), hop.proto.end(), std::back_inserter(out.proto), [](char c) {
@@ -200,7 +200,7 @@ IpAddress client_address(const IpAddress& peer, const Fields& fields,
   IpAddress reached = peer;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     PairValue proto;
-    const Hop hop = texts.from_right(i, proto);
+    const ReadHop hop = texts.from_right(i, proto);
     if (!hop.address) return reached;
     reached = *hop.address;
     if (!any_contains(trusted, reached)) return reached;
