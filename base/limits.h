@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 
-// Every bound on what we hold, wait for or repeat, in one place. docs/limits.md says what happens
-// beyond each. Those that operators may want to change are defaults of the configuration's values.
+// Every bound on what we hold, wait for or repeat, in one place. Those that operators may want to
+// change are defaults of the configuration's values. scripts/limits-doc makes docs/limits.md of the
+// comments: each says `(--OPTION) VALUE | WHAT HAPPENS BEYOND IT` of the limit before it on its
+// line, or of those below it; {} stands for the value, and is left out where nothing is said of it.
 namespace ringside::limits {
 
 using std::size_t;
@@ -14,236 +16,360 @@ using std::size_t;
 constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
 
-// HTTP heads (RFC 9112 §2.3, §3; RFC 9110 §5.4).
-constexpr size_t head_size_bytes = 32 * kKiB;         // beyond: 431 (502 from upstream)
-constexpr size_t request_line_size_bytes = 8 * kKiB;  // beyond: 414
-constexpr size_t head_fields = 100;                   // field lines; beyond: 431 (502)
-constexpr size_t chunk_line_size_bytes = 256;         // size and extensions; beyond: 400 (502)
-constexpr size_t trailer_size_bytes = 8 * kKiB;       // trailers are read and dropped; beyond: 400
-constexpr std::uint64_t request_body_size_bytes = 4ULL * 1024 * kMiB;  // beyond: 413
+// # Messages
 
-// Buffers.
-constexpr size_t client_read_size_bytes =
-    16 * kKiB;  // of a head at once; what came is kept, no more
-constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;
-constexpr size_t body_piece_size_bytes = 64 * kKiB;  // read and relayed at once
-constexpr size_t flight_window_bytes = kMiB;         // what an unstored flight may run ahead
-constexpr size_t flight_lag_bytes = 4 * kMiB;  // how far back it keeps bytes for slower readers
-constexpr Milliseconds flight_patience{250};   // it waits for such readers so long in all
+// {} of a message's head (RFC 9112 §2.3) | 431 to a client; 502 for an upstream's
+constexpr size_t head_size_bytes = 32 * kKiB;
+constexpr size_t request_line_size_bytes = 8 * kKiB;  // {} of a request's first line (§3) | 414
+constexpr size_t head_fields = 100;                   // {} field lines | 431; 502
+constexpr size_t chunk_line_size_bytes = 256;  // {}: a chunk's size and extensions | 400; 502
+// {} of trailers | 400; 502. Trailers are read and dropped
+constexpr size_t trailer_size_bytes = 8 * kKiB;
+// {} of a request's body | 413, the connection closes
+constexpr std::uint64_t request_body_size_bytes = 4ULL * 1024 * kMiB;
+// {} 1xx heads before the final one | 502: more 1xx heads before one answer is no HTTP
+constexpr unsigned interim_responses = 16;
+// {} in a request's `Via` | 508: a request that has passed so many proxies goes round in circles
+constexpr unsigned via_elements = 32;
+// closed: a PROXY header with its TLVs is no longer
+constexpr size_t proxy_header_size_bytes = 4 * kKiB;
 
-constexpr size_t flight_pieces_at_once = 16;           // that a reader writes in one go
-constexpr size_t merged_piece_size_bytes = 16 * kKiB;  // pieces smaller on average become one
+// # Buffers
 
-// Connections.
-constexpr size_t connections_per_core = 20'000;               // beyond: accepted, told 503, closed
-constexpr size_t idle_upstream_per_address = 256;             // per core; beyond: closed after use
-constexpr std::uint32_t requests_per_connection = 1'000'000;  // then `Connection: close`
-constexpr Milliseconds accept_backoff_start{5};               // after EMFILE and its like, doubling
+// of a head are read at once; a connection's buffer is as large as what came, and idle ones have
+// none
+constexpr size_t client_read_size_bytes = 16 * kKiB;
+constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;  // grows to a body piece
+// read and relayed at once; what the receiver does not take is not read
+constexpr size_t body_piece_size_bytes = 64 * kKiB;
+// {} that an unstored flight may run ahead | a fetch that is not to be stored waits for the
+// fastest of its readers
+constexpr size_t flight_window_bytes = kMiB;
+// {} (beside the store's memory, for each such fetch that has slow readers;
+// `--origin-connections` bounds their number), {} | a reader of such a fetch that is further
+// behind the fastest is waited for, for so long in all; then it gets the rest by a request of
+// its own, where an entity tag tells that it fits, else it is cut off
+constexpr size_t flight_lag_bytes = 4 * kMiB;
+constexpr Milliseconds flight_patience{250};
+// {} that a reader writes in one go | the rest goes with the next write
+constexpr size_t flight_pieces_at_once = 16;
+// bodies of pieces smaller than that on average are stored as one
+constexpr size_t merged_piece_size_bytes = 16 * kKiB;
+
+// # Connections
+
+constexpr size_t connections_per_core = 20'000;    // 503 with `Retry-After`, closed
+constexpr size_t idle_upstream_per_address = 256;  // {} a core | closed after use
+// the last answer says `Connection: close`
+constexpr std::uint32_t requests_per_connection = 1'000'000;
+// (--connections-per-address) {} a core, from one client's address | 503 with `Retry-After`,
+// closed. Trusted networks are not counted
+constexpr size_t connections_per_address = 4096;
+// {} in use, a core | requests wait for one
+constexpr size_t upstream_connections_per_address = 4096;
+constexpr size_t upstream_waiters_per_address = 1024;  // {} a core | 503 with `Retry-After`
+// {} for a connection to become free | 503 with `Retry-After`
+constexpr Milliseconds upstream_wait_timeout{1'000};
+// {} in the buffers of all connections of a sidecar or a replica | new requests are told 503
+// with `Retry-After`
+constexpr size_t buffered_bytes = 1024 * kMiB;
+// {} of each size, in steps of 64 bytes; {}: what coroutines need, kept by each thread for the next
+// ones | the allocator's
+constexpr size_t frames_kept = 64;
+constexpr size_t frame_size_bytes = 4 * kKiB;
+// {}, doubling to {} | how long accepting pauses when descriptors run out
+constexpr Milliseconds accept_backoff_start{5};
 constexpr Milliseconds accept_backoff_most{1000};
 
-constexpr size_t connections_per_address = 4096;  // a core, from one client's address; beyond: 503
-constexpr size_t proxy_header_size_bytes =
-    4 * kKiB;  // PROXY protocol with its TLVs; beyond: closed
+// # Waits
 
-constexpr unsigned interim_responses = 16;  // 1xx heads before the final one; more is no HTTP
-constexpr unsigned via_elements = 32;       // in a request's Via; beyond: 508
-
-// Upstream connections in use, per core and address; who finds none waits.
-constexpr size_t upstream_connections_per_address = 4096;
-constexpr size_t upstream_waiters_per_address = 1024;  // beyond: 503
-constexpr Milliseconds upstream_wait_timeout{1'000};   // for a connection to become free: 503
-
-// What the buffers of all connections of a sidecar or a replica hold together; beyond: new requests
-// are told 503.
-constexpr size_t buffered_bytes = 1024 * kMiB;
-
-// Waits.
-constexpr Milliseconds deadline_tick{20};             // how late a deadline may be noticed
-constexpr Milliseconds client_head_timeout{10'000};   // first byte of a head to its end: 408
-constexpr Milliseconds client_idle_timeout{75'000};   // between requests: closed
-constexpr Milliseconds client_io_timeout{30'000};     // one piece of a body, either way
-constexpr size_t client_rate_least_bytes_s = 256;     // of a head or a body, either way; slower:
-constexpr Milliseconds client_rate_grace{10'000};     //   408 or closed, after so long
-constexpr Milliseconds continue_timeout{1'000};       // for upstream's `100 Continue`
-constexpr Milliseconds interim_timeout{1'000};        // a 1xx to a client for whom others wait, too
-constexpr Milliseconds tunnel_idle_timeout{600'000};  // without a byte either way: closed
-constexpr Milliseconds connect_timeout{1'000};        // one address
-constexpr Milliseconds first_byte_timeout{30'000};    // request sent to head of the answer
-constexpr Milliseconds replica_answer_allowance{500};  // a sidecar waits longer than a replica does
-constexpr Milliseconds upstream_io_timeout{30'000};    // one piece of a body, either way
-constexpr Milliseconds upstream_idle_timeout{60'000};  // a pooled connection is kept no longer
-constexpr Milliseconds request_deadline{60'000};  // choosing, connecting, asking and failing over
-constexpr Milliseconds linger_timeout{1'000};     // for what a refused client still sends
+constexpr Milliseconds deadline_tick{20};  // how late a deadline may be noticed
+// {} from the first byte of a head to its end | 408, closed
+constexpr Milliseconds client_head_timeout{10'000};
+constexpr Milliseconds client_idle_timeout{75'000};  // {} between requests | closed
+// {} for a piece of a body, either way | 408 or closed
+constexpr Milliseconds client_io_timeout{30'000};
+// {} B/s over {}; of who takes a body, whose progress shows in large steps only, over
+// `client_io_timeout` | 408; closed
+constexpr size_t client_rate_least_bytes_s = 256;
+constexpr Milliseconds client_rate_grace{10'000};
+// {} for upstream's `100 Continue` | the client is told `100 Continue` by us
+constexpr Milliseconds continue_timeout{1'000};
+// {} for a 1xx response to a client whose fetch others wait for, too | its connection is closed,
+// the fetch goes on
+constexpr Milliseconds interim_timeout{1'000};
+// {} without a byte either way | the tunnel is closed
+constexpr Milliseconds tunnel_idle_timeout{600'000};
+// (--connect-timeout) {} for one address | the next owner; 504 from the origin
+constexpr Milliseconds connect_timeout{1'000};
+// (--first-byte-timeout) {} from a request's end to the answer's head | the next owner, for
+// idempotent requests; 504
+constexpr Milliseconds first_byte_timeout{30'000};
+// what a sidecar waits for a replica beyond `connect_timeout` and `first_byte_timeout`, which
+// the replica grants its origin
+constexpr Milliseconds replica_answer_allowance{500};
+// {} for a piece of a body, either way | the answer is cut
+constexpr Milliseconds upstream_io_timeout{30'000};
+// {} in a pool | a pooled connection is closed
+constexpr Milliseconds upstream_idle_timeout{60'000};
+// (--request-deadline) {} for choosing, connecting, asking and failing over | 503 or 504
+constexpr Milliseconds request_deadline{60'000};
+// what a refused client still sends is dropped so long
+constexpr Milliseconds linger_timeout{1'000};
 constexpr size_t linger_size_bytes = 256 * kKiB;
-constexpr Milliseconds drain_delay{0};          // /readyz says 503 so long before anything closes
-constexpr Milliseconds drain_deadline{30'000};  // from the end of the delay to exit
-constexpr Milliseconds pool_sweep{1'000};       // how often idle upstream connections are looked at
+// (--drain-delay) {} from SIGTERM | new connections are refused; until then only `/readyz` says
+// 503
+constexpr Milliseconds drain_delay{0};
+// (--drain-deadline) {} from the end of the delay | the process ends, answers in hand are cut
+constexpr Milliseconds drain_deadline{30'000};
+constexpr Milliseconds pool_sweep{1'000};  // how often idle upstream connections are looked at
 
-// Host names of upstreams.
-constexpr Milliseconds resolve_ttl_least{1'000};    // a record's TTL counts as no less,
-constexpr Milliseconds resolve_ttl_most{300'000};   //   and as no more
-constexpr Milliseconds resolve_timeout{5'000};      // one lookup in all: it has failed
-constexpr Milliseconds resolve_try_timeout{300};    // one question; doubling with each round
-constexpr int resolve_tries = 4;                    // rounds through the name servers
-constexpr Milliseconds resolve_failure_ttl{1'000};  // a failure is not looked up again sooner
-constexpr Milliseconds resolve_patience{200};       // for a new answer where the old one is at hand
-constexpr Milliseconds resolve_stale_most{600'000};    // an old one is used so long past its TTL
-constexpr size_t resolve_addresses = 64;               // of one name; further ones are ignored
-constexpr Milliseconds named_connection_age{300'000};  // then not pooled: its name is asked again
+// # Host names of upstreams
+// Host names of origins and replicas are looked up when a connection to them is made, once for
+// all who wait for it. An answer is good for the smallest TTL of its records.
 
-// Repeats.
-constexpr unsigned owners_tried = 3;  // distinct replicas asked for one request
-constexpr unsigned retry_budget_percent =
-    20;  // of the requests of the last seconds, repeated at most
-constexpr unsigned retry_budget_floor = 10;  // repeats a second that are always allowed
+// a shorter or longer TTL counts as this
+constexpr Milliseconds resolve_ttl_least{1'000};
+constexpr Milliseconds resolve_ttl_most{300'000};
+// {}, doubling with each of {} rounds | the next name server; after the last round the lookup
+// has failed. Takes the place of `timeout` and `attempts` in `/etc/resolv.conf`
+constexpr Milliseconds resolve_try_timeout{300};
+constexpr int resolve_tries = 4;
+constexpr Milliseconds resolve_timeout{5'000};  // {} a lookup | it has failed
+// the name is looked up again; until then requests fail with what was said (502), or go to the
+// old addresses
+constexpr Milliseconds resolve_failure_ttl{1'000};
+// {} since the lookup began | the old addresses are used, where there are some
+constexpr Milliseconds resolve_patience{200};
+// {} past the TTL | old addresses are not used any more when name servers fail or are silent. A
+// name server that says that the name does not exist ends their use at once
+constexpr Milliseconds resolve_stale_most{600'000};
+constexpr size_t resolve_addresses = 64;  // {} of a name | further ones are ignored
+// a connection made to a host name is closed after use, so that a change of its addresses is
+// followed under steady traffic, too
+constexpr Milliseconds named_connection_age{300'000};
+
+// # Repeats and the tier
+
+// {} distinct replicas asked for one request | 503, or the origin with `--without-replica
+// origin`
+constexpr unsigned owners_tried = 3;
+// {} of the requests, and {} a second always, over {} | not repeated: the first failure is the
+// answer
+constexpr unsigned retry_budget_percent = 20;
+constexpr unsigned retry_budget_floor = 10;
 constexpr Milliseconds retry_budget_window{10'000};
-
-// Origins, for each origin of a process.
+// {} in a row | the replica is ejected: its requests go to the next owner at once
+constexpr unsigned ejection_failures = 3;
+// {} of the replicas, out at once | no more replicas are ejected; they are asked, and failed
+// over
+constexpr unsigned ejection_share_percent = 50;
+constexpr Milliseconds suspicion_after{200};  // {} without an answer | the replica is probed
+// each {}, for {} | a probe without an answer ejects
+constexpr Milliseconds probe_interval{250};
+constexpr Milliseconds probe_timeout{500};
+// {} from its return | a replica that has returned gets all of its requests
+constexpr Milliseconds slow_start{1'500};
+// {}, the heaviest {} | refused
 constexpr size_t origins_per_route = 16;
-constexpr std::uint32_t origin_weight = 1000;        // the heaviest
-constexpr size_t origin_connections = 256;           // requests at once; beyond: they queue
-constexpr size_t origin_queue = 1024;                // beyond: 503
-constexpr Milliseconds origin_queue_timeout{5'000};  // 503
-constexpr unsigned breaker_failures = 5;             // in a row; then nobody asks for a while
-constexpr Milliseconds breaker_open_start{500};      // doubling with each failed probe
+constexpr std::uint32_t origin_weight = 1000;
+// (--origin-connections) {} requests at once | further ones queue
+constexpr size_t origin_connections = 256;
+constexpr size_t origin_queue = 1024;  // {} requests that wait | 503 with `Retry-After`
+constexpr Milliseconds origin_queue_timeout{5'000};  // {} in the queue | 503 with `Retry-After`
+// {} in a row | the origin is not asked for a while: 503 with `Retry-After`
+constexpr unsigned breaker_failures = 5;
+// {}, doubling to {} | one request is let through as a probe
+constexpr Milliseconds breaker_open_start{500};
 constexpr Milliseconds breaker_open_most{10'000};
+constexpr size_t members = 1024;                   // {} replicas in one topology | refused
+constexpr std::uint32_t member_weight = 1000;      // {}, the heaviest | refused
+constexpr std::uint32_t topology_weight = 16'384;  // {} for all members together | refused
+constexpr size_t member_name_size_bytes = 253;     // {}, a DNS name (RFC 1035 §2.3.4) | refused
+constexpr size_t member_zone_size_bytes = 63;      // {}, a Kubernetes label's value | refused
+// {} objects and arrays within each other; {} numbers, texts, arrays and objects, in all that is
+// kept of a JSON text | `PUT /topology` refused; an answer of the API server is malformed: the last
+// topology stays
+constexpr size_t json_depth = 16;
+constexpr size_t json_values = 1'000'000;
+constexpr size_t routes = 1024;        // refused
+constexpr size_t shard_key_parts = 8;  // refused
+// {} elements of `Forwarded` or `X-Forwarded-For` | hops further left are not looked at
+constexpr size_t forwarded_hops = 64;
 
-// Replicas that fail, as one core of a sidecar sees them.
-constexpr unsigned ejection_failures = 3;        // in a row; then its requests go to the next owner
-constexpr unsigned ejection_share_percent = 50;  // of the replicas that may be out at once
-constexpr Milliseconds suspicion_after{200};     // an answer is so late: the replica is probed
-constexpr Milliseconds probe_interval{250};      // of one that is suspected or ejected
-constexpr Milliseconds probe_timeout{500};       // no answer in that time: it has failed
-constexpr Milliseconds slow_start{1'500};        // from its return to all of its requests
+// # The near cache and the store
 
-// The tier.
-constexpr size_t members = 1024;                   // replicas in one topology
-constexpr std::uint32_t member_weight = 1000;      // the heaviest
-constexpr std::uint32_t topology_weight = 16'384;  // all members together: one unit a bucket
-constexpr size_t member_name_size_bytes = 253;     // a DNS name (RFC 1035 §2.3.4)
-constexpr size_t member_zone_size_bytes = 63;      // a Kubernetes label's value
-constexpr size_t json_depth = 16;                  // objects and arrays within each other
-constexpr size_t routes = 1024;
-constexpr size_t shard_key_parts = 8;
-constexpr size_t forwarded_hops = 64;  // elements walked in Forwarded/X-Forwarded-For
-
-// The near cache.
-constexpr size_t near_cache_bytes = 8 * kMiB;         // per core
-constexpr size_t near_object_size_bytes = 64 * kKiB;  // larger answers are not kept
-
-constexpr Milliseconds near_ttl_most{60'000};  // no purge from elsewhere reaches it sooner
-
-// The store.
+constexpr size_t near_cache_bytes = 8 * kMiB;         // {} a core | the least recently used goes
+constexpr size_t near_object_size_bytes = 64 * kKiB;  // not kept nearby
+constexpr Milliseconds near_ttl_most{60'000};         // a route's `near_ttl` is refused
+// (--memory) the least recently used keys go; what flights hold counts
 constexpr size_t store_memory_bytes = 256 * kMiB;
-constexpr size_t object_share_divisor = 8;            // one object may take 1/8 of the store
-constexpr Seconds delta_seconds_most{2'147'483'648};  // RFC 9111 §1.2.2
-constexpr size_t variants_per_key = 32;               // beyond: the oldest variant goes
-constexpr unsigned flight_rounds = 3;                 // flights joined for one request (see Vary)
-constexpr size_t flights_per_store = 65'536;          // beyond: forwarded without joining
-constexpr unsigned heuristic_percent = 10;            // of the time since Last-Modified (§4.2.2)
+// {}: an object takes at most 1/8 of the store | passed on, not stored
+constexpr size_t object_share_divisor = 8;
+// 2^31 s | longer lifetimes and ages count as this (RFC 9111 §1.2.2)
+constexpr Seconds delta_seconds_most{2'147'483'648};
+constexpr size_t variants_per_key = 32;  // {} of one key | the oldest variant goes
+// {} flights joined for one request | a request that met flights for other variants goes alone
+constexpr unsigned flight_rounds = 3;
+// a purge lets the lock of that part of the store go, and comes back to it
+constexpr size_t purge_step_rows = 256;
+constexpr size_t flights_per_store = 65'536;  // {} at once | fetched without sharing
+// {} of the time since `Last-Modified`, at most {} | stale
+constexpr unsigned heuristic_percent = 10;
 constexpr Seconds heuristic_most{86'400};
-constexpr Seconds strong_modification_age{60};     // Last-Modified before Date (RFC 9110 §8.8.2.2)
-constexpr Seconds stale_unreachable_most{86'400};  // past its lifetime, where no origin answers
-constexpr Milliseconds uncacheable_ttl{60'000};    // a key's requests don't wait for each other
-constexpr size_t uncacheable_keys = 65'536;        // so remembered; beyond: the oldest goes
-constexpr size_t background_refreshes = 256;       // at once, of one core; beyond: not begun
-constexpr size_t ranges_per_request = 16;          // beyond: Range is ignored
-constexpr size_t slice_size_least_bytes = 64 * kKiB;  // `slice`
+// a `Last-Modified` nearer to its `Date` is no strong validator (RFC 9110 §8.8.2.2)
+constexpr Seconds strong_modification_age{60};
+// {} past its lifetime | a stale response is not given any more where no origin answers
+constexpr Seconds stale_unreachable_most{86'400};
+// {}, {} keys; beyond, the oldest goes | requests for a key whose answer could not be stored
+// wait for each other again
+constexpr Milliseconds uncacheable_ttl{60'000};
+constexpr size_t uncacheable_keys = 65'536;
+constexpr size_t background_refreshes = 256;  // {} at once, a core | left to a later request
+constexpr size_t ranges_per_request = 16;     // `Range` is ignored: the whole is the answer
+// {} to {} | a route's `slice` is refused
+constexpr size_t slice_size_least_bytes = 64 * kKiB;
 constexpr size_t slice_size_most_bytes = 64 * kMiB;
-constexpr size_t structured_members = 256;           // of a structured field; beyond: none of it
-constexpr Milliseconds invalidation_timeout{1'000};  // for all replicas to confirm
+// {} of a structured field | a targeted field counts for nothing; more names in `private="…"`
+// count as none given
+constexpr size_t structured_members = 256;
+// {} for all replicas to confirm | the answer goes out; `ringside_invalidations_failed_total`
+// counts
+constexpr Milliseconds invalidation_timeout{1'000};
 
-// Rules of one route.
-constexpr size_t targeted_fields = 8;         // fields like CDN-Cache-Control that are heeded
-constexpr size_t rule_conditions = 32;        // of `bypass`, and of `no_store`
-constexpr size_t rule_ttls = 32;              // of `ttl_by_status`
-constexpr size_t rule_names = 64;             // of query parameters, and of fields set or removed
-constexpr size_t rule_name_size_bytes = 256;  // of a field
-constexpr size_t content_codings = 8;         // classes of Accept-Encoding
-constexpr size_t query_parameters = 256;      // of a request that are looked at; beyond: as it came
+// # Rules of a route
 
-// The country database.
-constexpr size_t geo_database_size_bytes = 512 * kMiB;  // beyond: refused
-constexpr unsigned geo_value_depth = 32;    // nesting of a record or the metadata; beyond: corrupt
-constexpr size_t geo_value_parts = 16'384;  // values in one; beyond: corrupt
-constexpr size_t geo_memo_entries = 4096;   // prefixes remembered per core (76 KiB); a power of 2
+constexpr size_t targeted_fields = 8;   // {} like `CDN-Cache-Control` that are heeded | refused
+constexpr size_t rule_conditions = 32;  // {} in `bypass`, and in `no_store` | refused
+constexpr size_t rule_ttls = 32;        // {} in `ttl_by_status` | refused
+constexpr size_t rule_name_size_bytes = 256;  // {}, a header's name | refused
+// {} query parameters, and as many headers set or removed | refused
+constexpr size_t rule_names = 64;
+constexpr size_t content_codings = 8;     // {} classes of `Accept-Encoding` | refused
+constexpr size_t query_parameters = 256;  // {} in a request | its query stays as it came
 
-// Kubernetes and DNS: where the members come from (k8s/).
-constexpr size_t api_answer_size_bytes = 32 * kMiB;  // a list; beyond: refused
-constexpr size_t api_event_size_bytes = 4 * kMiB;    // an event of a watch; beyond: listed again
-constexpr size_t api_values =
-    1'000'000;  // numbers, texts, lists and maps of one of them; malformed
-constexpr size_t api_refusal_size_bytes = 64 * kKiB;  // that is read of an answer that is none
-constexpr Milliseconds api_connect_timeout{3'000};    // and as much again for the TLS handshake
-constexpr Milliseconds api_answer_timeout{15'000};    // between two pieces of a list
-constexpr Milliseconds api_list_timeout{60'000};      // a whole list
-constexpr Seconds api_watch_most{560};               // a whole watch, whatever it tells
-constexpr size_t api_read_size_bytes = 16 * kKiB;    // at once; a TLS record
-constexpr Seconds api_watch_timeout{240};             // the server ends a watch then; it is resumed
-constexpr Seconds api_watch_silence{280};             // we end it, where the server did not
-constexpr Seconds api_keepalive_idle{15};             // of a watch's connection; then TCP asks
-constexpr Seconds api_keepalive_interval{5};          //   every so often
-constexpr int api_keepalive_probes = 3;               //   so many times: it has failed
-constexpr Milliseconds api_backoff_start{200};        // after a failure, doubling, with jitter
+// # The country database
+
+constexpr size_t geo_database_size_bytes = 512 * kMiB;  // refused
+// {} within each other, {} in one | the file counts as corrupt and is refused
+constexpr unsigned geo_value_depth = 32;
+constexpr size_t geo_value_parts = 16'384;
+// {} prefixes a core (76 KiB); a power of 2 | the tree is walked again
+constexpr size_t geo_memo_entries = 4096;
+
+// # Kubernetes and DNS
+// The API server is asked by [cpp-httplib](https://github.com/yhirose/cpp-httplib) as it comes,
+// whose timeouts are for one read each. So a server that sends single bytes can keep the TLS
+// handshake, the head of an answer or one TLS record going for longer than these limits, for
+// `api_list_timeout` and `api_watch_most` are looked at when a piece of the body is there; nor
+// is the size of a head limited but line by line. Whoever can do so has the cluster's
+// certificate. It does not tell what is no HTTP from a connection that was closed either: both
+// count as `unreachable`. The end of the process waits for none of it.
+
+// {} of a list | refused; the last topology stays, `/readyz` says so
+constexpr size_t api_answer_size_bytes = 32 * kMiB;
+// {} of a watch's event | everything is listed again
+constexpr size_t api_event_size_bytes = 4 * kMiB;
+// {} of an answer that is no list | the rest is not read
+constexpr size_t api_refusal_size_bytes = 64 * kKiB;
+// {} to connect, and as much for the TLS handshake, which is ended when it takes longer and the
+// next piece of it is there, or none has come for as long | the API server is away; tried again
+constexpr Milliseconds api_connect_timeout{3'000};
+// {} until a list begins, and between two pieces of it | likewise
+constexpr Milliseconds api_answer_timeout{15'000};
+constexpr Milliseconds api_list_timeout{60'000};  // {} for a whole list | likewise
+// {} for a whole watch, whatever it tells | ended by us, and resumed where it was
+constexpr Seconds api_watch_most{560};
+// the server is asked to end a watch after the first; it is ended by us where nothing comes for
+// the second, from its request on; it is resumed where it was
+constexpr Seconds api_watch_timeout{240};
+constexpr Seconds api_watch_silence{280};
+// {}, then every {}, {} times | a watch whose server is gone without a word is noticed after so
+// long
+constexpr Seconds api_keepalive_idle{15};
+constexpr Seconds api_keepalive_interval{5};
+constexpr int api_keepalive_probes = 3;
+// {}, doubling to {}, with jitter | the wait after a failure
+constexpr Milliseconds api_backoff_start{200};
 constexpr Milliseconds api_backoff_most{10'000};
-constexpr Milliseconds api_retry_after_most{60'000};  // that a 429 or 503 can make us wait
-constexpr Milliseconds discovery_settle{50};          // without news: what came is published
-constexpr Milliseconds discovery_delay_most{250};     //   and no later than this after the first
-constexpr size_t endpoint_slices = 1024;              // of one service; beyond: refused
-constexpr size_t service_account_size_bytes = 256 * kKiB;  // its token, its CA
-constexpr size_t kubeconfig_size_bytes = kMiB;
-constexpr Milliseconds dns_interval_least{1'000};  // records are asked for again, no sooner
-constexpr Milliseconds dns_interval_most{30'000};  //   and no later, whatever their TTL
-constexpr Milliseconds dns_timeout{2'000};         // one question
+// a `Retry-After` that asks for more counts as this
+constexpr Milliseconds api_retry_after_most{60'000};
+// {} without news, {} after the first | what changed is published as one topology
+constexpr Milliseconds discovery_settle{50};
+constexpr Milliseconds discovery_delay_most{250};
+constexpr size_t endpoint_slices = 1024;  // {} of one service | refused; the last topology stays
+constexpr size_t service_account_size_bytes = 256 * kKiB;  // {}, each of token and CA | refused
+constexpr size_t kubeconfig_size_bytes = kMiB;             // refused
+// how often records are asked for, whatever their TTL
+constexpr Milliseconds dns_interval_least{1'000};
+constexpr Milliseconds dns_interval_most{30'000};
+// {}, {} times | a question has failed; the last topology stays
+constexpr Milliseconds dns_timeout{2'000};
 constexpr int dns_tries = 2;
-constexpr Milliseconds dns_round_timeout{30'000};  // all questions of a round
-constexpr int dns_datagram_size_bytes = 1'232;     // asked for by EDNS; what is larger goes by TCP
-constexpr Milliseconds dns_member_kept{60'000};  // that is missing in the answers
+// {} for all questions of a round | it has failed: likewise
+constexpr Milliseconds dns_round_timeout{30'000};
+constexpr int dns_datagram_size_bytes = 1'232;  // larger answers are asked for again over TCP
+// a replica that is missing in the answers for so long is no member any more
+constexpr Milliseconds dns_member_kept{60'000};
 
-// The admin listener.
-constexpr size_t admin_body_size_bytes = 4 * kMiB;
-constexpr size_t admin_threads = 2;
-constexpr size_t admin_connections = 256;  // beyond: the one that is idle for longest is closed
-constexpr Milliseconds admin_io_timeout{
-    5'000};  // a request to be read whole, an answer written whole
-constexpr Milliseconds admin_idle_timeout{75'000};  // between requests: closed
-constexpr Milliseconds admin_linger_timeout{
-    2'000};  // what still comes after the last answer is dropped
+// # Administration and the program
 
-// The program: configuration files and the process.
-constexpr size_t configuration_size_bytes = kMiB;   // beyond: refused
-constexpr size_t configuration_depth = 8;           // lists and maps within each other
-constexpr size_t configuration_nodes = 65'536;      // values, lists and maps together
-constexpr size_t configuration_map_keys = 256;      // in one map
-constexpr size_t store_memory_least_bytes = kMiB;   // --memory; less holds nothing of use
-constexpr unsigned store_memory_percent_most = 90;  // --memory N%; more leaves nothing for answers
+constexpr size_t admin_body_size_bytes = 4 * kMiB;  // 413
+constexpr size_t admin_threads = 2;                 // requests wait
+constexpr size_t admin_connections = 256;           // the one that is idle for longest is closed
+// {} to read a request or write an answer whole, {} between requests, {} for what comes after
+// the last answer | closed
+constexpr Milliseconds admin_io_timeout{5'000};
+constexpr Milliseconds admin_idle_timeout{75'000};
+constexpr Milliseconds admin_linger_timeout{2'000};
+constexpr size_t configuration_size_bytes = kMiB;  // refused
+// {} within each other, {} values, lists and maps together, {} keys in one map | refused
+constexpr size_t configuration_depth = 8;
+constexpr size_t configuration_nodes = 65'536;
+constexpr size_t configuration_map_keys = 256;
+// refused
+constexpr size_t store_memory_least_bytes = kMiB;
 constexpr size_t store_memory_most_bytes = size_t{1} << 46;
-constexpr size_t kernel_file_size_bytes = 4 * kMiB;       // of /proc and the control groups
-constexpr size_t threads = 256;                           // --threads
-constexpr Milliseconds configured_wait_most{86'400'000};  // any duration in a configuration
-constexpr Milliseconds file_poll{1'000};       // how often files are looked at for changes
-constexpr Milliseconds drain_poll{20};         // how late the end of a drain is noticed
-constexpr Milliseconds admin_timeout{10'000};  // connecting to an admin server, and its answer
-constexpr size_t admin_answer_size_bytes = 64 * kMiB;  // that a command takes from an admin server
-constexpr Milliseconds scale_poll{50};                 // `ringside scale` asks how far it is
+// (--memory N%) refused: the rest is for connections and answers under way
+constexpr unsigned store_memory_percent_most = 90;
+// a file of the kernel's that is larger is not believed: no limit of the control groups is
+// assumed, and the log says so
+constexpr size_t kernel_file_size_bytes = 4 * kMiB;
+constexpr size_t threads = 256;  // (--threads) refused
+// {}, any duration in a configuration | refused
+constexpr Milliseconds configured_wait_most{86'400'000};
+constexpr Milliseconds file_poll{1'000};  // how late a changed file is noticed
+constexpr Milliseconds drain_poll{20};    // how late the end of a drain is noticed
+// {} to connect and be answered, {} of the answer | `ringside scale` and `replay` give up with a
+// message
+constexpr Milliseconds admin_timeout{10'000};
+constexpr size_t admin_answer_size_bytes = 64 * kMiB;
+constexpr size_t access_log_records = 8192;               // {} a core | dropped and counted
+constexpr size_t access_log_field_size_bytes = 2 * kKiB;  // {} of a target or a header | cut
+// {} formatted at once | the rest is formatted once this is written
+constexpr size_t access_log_write_size_bytes = 64 * kKiB;
+// how late a line may be written; at the end a writer that is stuck so long is given up, what it
+// has left is counted as dropped
+constexpr Milliseconds access_log_flush{50};
+constexpr Milliseconds scale_poll{50};  // how often `ringside scale` asks
 
-constexpr size_t access_log_records = 8192;  // a core, not yet written; beyond: dropped
-constexpr size_t access_log_field_size_bytes =
-    2 * kKiB;  // of a target or a header; longer ones are cut
-constexpr size_t access_log_write_size_bytes = 64 * kKiB;  // formatted at once
-constexpr Milliseconds access_log_flush{50};               // how late a line may be written
+// # Replaying
 
-// Replaying logs.
-constexpr size_t replay_line_size_bytes = 64 * kKiB;  // a line of a log; beyond: skipped
-constexpr size_t replay_requests = 5'000'000;         // in one run, held in memory; beyond: refused
-constexpr size_t replay_skipped_shown = 5;            // lines of a log that the table names
-constexpr size_t replay_concurrency = 4096;           // requests in flight
-constexpr size_t replay_caches = 4096;                // names told apart in Cache-Status
-constexpr Milliseconds replay_answer_timeout{
-    70'000};                             // longer than the tier's own request_deadline
+// {} of a log's line | the line is skipped and counted
+constexpr size_t replay_line_size_bytes = 64 * kKiB;
+constexpr size_t replay_requests = 5'000'000;  // {} in one run | refused
+// {} skipped lines, {} countries and failures | the table says how many more
+constexpr size_t replay_skipped_shown = 5;
+constexpr size_t replay_rows_shown = 10;
+constexpr size_t replay_concurrency = 4096;  // {} requests in flight | refused
+// {} names in `Cache-Status` | further names are counted together
+constexpr size_t replay_caches = 4096;
+// {}, longer than the tier's own `request_deadline` | counted as an error
+constexpr Milliseconds replay_answer_timeout{70'000};
 constexpr Milliseconds replay_look{50};  // how often progress is looked at
-constexpr Milliseconds replay_settle_timeout{60'000};  // for a change of the number of replicas
-constexpr Milliseconds replay_agree_timeout{3'000};    // for /metrics to show the last answers
-constexpr size_t replay_rows_shown = 10;               // countries and failures in the table
+// {} for a change of the number of replicas, {} for `/metrics` to show the last answers | the
+// run fails with a message
+constexpr Milliseconds replay_settle_timeout{60'000};
+constexpr Milliseconds replay_agree_timeout{3'000};
 
 }  // namespace ringside::limits

@@ -7,31 +7,22 @@
 #include "base/hash.h"
 
 namespace ringside::cache {
-namespace {
 
-void append_uri(std::string& text, std::string_view host) {
-  text.append("http\n").append(host).append("\n");
-}
-
-}  // namespace
-
-void CacheKey::assign(std::string_view host, const http::Target& target,
+void CacheKey::assign(http::Scheme scheme, std::string_view host, const http::Target& target,
                       std::string_view extra_key) {
-  text.clear();
-  append_uri(text, host);
-  text.append(target.path);
+  text.assign(host).append("\n").append(target.path);
   if (target.has_query) text.append("?").append(target.query);
   text.append("\n");
   uri_size_bytes = text.size();
   hash = hash64(text);
-  text.append(extra_key);
-  own_hash = hash ^ (hash64(extra_key) * 0x9e3779b97f4a7c15ULL);  // the two are apart
+  text.append(name(scheme)).append("\n").append(extra_key);
+  const auto own = std::string_view(text).substr(uri_size_bytes);
+  own_hash = hash ^ (hash64(own) * 0x9e3779b97f4a7c15ULL);  // the two are apart
 }
 
 std::string uri_prefix(std::string_view host, std::string_view path_and_query) {
-  std::string text;
-  append_uri(text, host);
-  text.append(path_and_query).append("\n");
+  std::string text(host);
+  text.append("\n").append(path_and_query).append("\n");
   return text;
 }
 
@@ -44,7 +35,10 @@ CacheKey key_of_uri(std::string_view host, std::string_view path_and_query) {
 }
 
 std::string readable(const CacheKey& key) {
-  std::string text = key.text;
+  const auto own = std::string_view(key.text).substr(key.uri_size_bytes);
+  const auto scheme_size = std::min(own.find('\n'), own.size());
+  std::string text(own.substr(0, scheme_size));
+  text.append(" ").append(key.uri()).append(own.substr(std::min(scheme_size + 1, own.size())));
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (text.ends_with(' ')) text.pop_back();
   return text;

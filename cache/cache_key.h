@@ -4,25 +4,29 @@
 #include <string>
 #include <string_view>
 
+#include "http/scheme.h"
 #include "http/target.h"
 
 namespace ringside::cache {
 
-// What identifies a stored response before Vary: scheme, host, normalised path and query, and what
-// the sidecar said of the shard key. The parts can't contain the separating line feed.
+// What identifies a stored response before Vary: host, normalised path and query, and then the
+// scheme and what the sidecar said of the shard key. The parts can't contain the separating line
+// feed. The scheme stands behind what all keys of a URI share, so that a purge or an invalidation,
+// which are of both schemes, find both in one place.
 struct CacheKey {
   std::string text;
   std::size_t uri_size_bytes = 0;  // of the text's beginning that all keys of its URI share
   std::uint64_t hash = 0;          // of that beginning: a URI's keys lie in one place
   std::uint64_t own_hash = 0;      // of all of it
 
-  void assign(std::string_view host, const http::Target& target, std::string_view extra_key);
+  void assign(http::Scheme scheme, std::string_view host, const http::Target& target,
+              std::string_view extra_key);
   [[nodiscard]] std::string_view uri() const noexcept {
     return std::string_view(text).substr(0, uri_size_bytes);
   }
 };
 
-// The part of a key's text that all shard keys of one URI share.
+// The part of a key's text that all keys of one URI share, of both schemes and all shard keys.
 [[nodiscard]] std::string uri_prefix(std::string_view host, std::string_view path_and_query);
 
 // A key of the URI, to find all of its keys by.

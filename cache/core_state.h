@@ -7,26 +7,25 @@
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
-#include "http/access_log.h"
-#include "http/core.h"
 #include "http/hop.h"
-#include "http/origin_access.h"
-#include "http/origin_gates.h"
-#include "http/pool.h"
+#include "http1/access_log.h"
+#include "http1/origin_access.h"
+#include "http1/pool.h"
 #include "metrics/sheet.h"
+#include "net/core.h"
+#include "net/origin_gates.h"
 
 namespace ringside::cache {
 
 // What all cores of a replica share. Each part is thread-safe by itself.
 struct Shared {
   Shared(std::string replica_name, std::size_t memory_bytes)
-      : name(std::move(replica_name)), via(http::via_name(name)), store(memory_bytes) {}
-  const std::string name;
-  const std::string via;  // what this process is called in a request's Via
+      : identity(std::move(replica_name), http::random_mark()), store(memory_bytes) {}
+  const http::HopIdentity identity;
   Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;
-  http::OriginGates gates;
+  net::OriginGates gates;
 };
 
 // Removes what `prefix` begins (see Store::purge) and keeps later requests from joining what was
@@ -55,7 +54,7 @@ inline std::size_t invalidate_shared(Shared& shared, const CacheKey& key) {
 
 // What one core's requests share. Only that core's thread touches it.
 struct CoreState {
-  CoreState(http::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
+  CoreState(net::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
             metrics::CoreSheet& counts, http::AccessLog::Queue* log)
       : core(the_core),
         shared(the_shared),
@@ -74,7 +73,7 @@ struct CoreState {
     origin_access.forget();
   }
 
-  http::Core& core;
+  net::Core& core;
   Shared& shared;
   std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
   http::Pool origins;

@@ -53,7 +53,7 @@ class Filling {
   }
 
   // True: the body is complete.
-  http::Task<bool> run() {
+  Task<bool> run() {
     http::Connection& origin = exchange_.connection();
     while (!origin.body_done()) {
       auto piece = origin.take_body();
@@ -124,15 +124,15 @@ class Filling {
   http::Exchange& exchange_;
   const FillTerms& terms_;
   Reservation reservation_;
-  http::Waiter room_;
+  net::Waiter room_;
   std::uint64_t came_bytes_ = 0;
   bool keeping_ = true;
 };
 
 }  // namespace
 
-http::Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
-                      std::unique_ptr<http::Exchange> exchange, FillTerms terms) {
+Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
+                std::unique_ptr<http::Exchange> exchange, FillTerms terms) {
   Filling filling(state, *flight, *exchange, terms);
   if (co_await filling.run()) filling.finish();
 }

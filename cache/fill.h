@@ -6,7 +6,7 @@
 
 #include "cache/core_state.h"
 #include "cache/flight.h"
-#include "http/exchange.h"
+#include "http1/exchange.h"
 
 namespace ringside::cache {
 
@@ -24,7 +24,7 @@ struct FillTerms {
 //
 // What turns out too large to store is still streamed to those who wait for it, at the pace of the
 // fastest; if they all go, the fetch ends.
-http::Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
-                      std::unique_ptr<http::Exchange> exchange, FillTerms terms);
+Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
+                std::unique_ptr<http::Exchange> exchange, FillTerms terms);
 
 }  // namespace ringside::cache

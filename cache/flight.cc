@@ -7,7 +7,7 @@
 
 namespace ringside::cache {
 
-Flight::Reader::Reader(std::shared_ptr<Flight> flight, http::Core& core)
+Flight::Reader::Reader(std::shared_ptr<Flight> flight, net::Core& core)
     : flight_(std::move(flight)), core_(core), waiter_(core) {
   const std::lock_guard lock(flight_->mutex_);
   joined_ = flight_->first_kept_ == 0;
@@ -20,7 +20,7 @@ Flight::Reader::~Reader() {
   if (!flight_->keeping_) flight_->drop_what_was_read();
 }
 
-http::Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
+Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
   while (true) {
     {
       const std::lock_guard lock(flight_->mutex_);
@@ -31,7 +31,7 @@ http::Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
   }
 }
 
-http::Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds timeout) {
+Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds timeout) {
   while (true) {
     {
       const std::lock_guard lock(flight_->mutex_);
@@ -192,8 +192,8 @@ void Flight::charge_slow(SteadyPoint::duration waited) {
   }
 }
 
-http::Task<bool> Flight::wait_for_room(http::Waiter& leader, Milliseconds timeout) {
-  http::Core& core = leader.core();
+Task<bool> Flight::wait_for_room(net::Waiter& leader, Milliseconds timeout) {
+  net::Core& core = leader.core();
   const SteadyPoint deadline = core.steady_now() + timeout;
   while (true) {
     SteadyPoint::duration for_slow{0};

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/stored_response.h"
-#include "http/waiter.h"
+#include "net/waiter.h"
 
 namespace ringside::cache {
 
@@ -41,7 +41,7 @@ class Flight {
   // One request's place in the flight. On its core's thread; leaves the flight when destroyed.
   class Reader {
    public:
-    Reader(std::shared_ptr<Flight> flight, http::Core& core);
+    Reader(std::shared_ptr<Flight> flight, net::Core& core);
     ~Reader();
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -49,10 +49,10 @@ class Flight {
     // False: the flight had begun to let go of its bytes; this request must go its own way.
     [[nodiscard]] bool joined() const noexcept { return joined_; }
     // Waits until the head is known, or the flight has ended without one. False: the deadline came.
-    http::Task<bool> wait_for_head(SteadyPoint deadline);
+    Task<bool> wait_for_head(SteadyPoint deadline);
     // The next pieces, empty at the end of the body. An Error: the fetch failed, or the deadline;
     // or this reader was left_behind().
-    http::Task<Result<std::vector<PiecePointer>>> next(Milliseconds timeout);
+    Task<Result<std::vector<PiecePointer>>> next(Milliseconds timeout);
     // The flight keeps no whole body, and its bytes went by before this reader took them. What
     // follows offset_bytes() it must get elsewhere.
     [[nodiscard]] bool left_behind() const noexcept { return left_behind_; }
@@ -61,8 +61,8 @@ class Flight {
    private:
     friend class Flight;
     std::shared_ptr<Flight> flight_;
-    http::Core& core_;
-    http::Waiter waiter_;
+    net::Core& core_;
+    net::Waiter waiter_;
     std::size_t position_ = 0;        // of the next piece; under the flight's mutex
     std::uint64_t offset_bytes_ = 0;  // of the next byte; written under it, on the core's thread
     SteadyPoint::duration patience_ = limits::flight_patience;  // that is left for it; likewise
@@ -113,7 +113,7 @@ class Flight {
   // than limits::flight_patience in all calls together; then that one is left behind (see Reader).
   // False: no reader is left, or the furthest takes nothing before the deadline. Only after
   // stop_keeping().
-  http::Task<bool> wait_for_room(http::Waiter& leader, Milliseconds timeout);
+  Task<bool> wait_for_room(net::Waiter& leader, Milliseconds timeout);
   // Everything that was appended; only before stop_keeping().
   [[nodiscard]] std::vector<PiecePointer> pieces() const;
 
@@ -141,7 +141,7 @@ class Flight {
   std::size_t first_kept_ = 0;
   std::uint64_t appended_bytes_ = 0;
   std::vector<Reader*> readers_;
-  std::shared_ptr<http::Waiter::Bell> leader_bell_;  // while the leader waits for room
+  std::shared_ptr<net::Waiter::Bell> leader_bell_;  // while the leader waits for room
 };
 
 }  // namespace ringside::cache

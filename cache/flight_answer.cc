@@ -2,13 +2,13 @@
 
 #include "cache/flight_stream.h"
 #include "cache/selection.h"
-#include "http/turn.h"
+#include "http1/turn.h"
 
 namespace ringside::cache {
 namespace {
 
 // A head without a body to come.
-http::Task<void> answer_by_head(RequestState& state, AnswerNotes notes) {
+Task<void> answer_by_head(RequestState& state, AnswerNotes notes) {
   end_head(state.head, notes);
   state.keep_alive = notes.keep_alive;
   co_await state.write_head();
@@ -16,7 +16,7 @@ http::Task<void> answer_by_head(RequestState& state, AnswerNotes notes) {
 
 }  // namespace
 
-http::Task<void> answer_from_flight(RequestState& state, SharedFetch& fetch) {
+Task<void> answer_from_flight(RequestState& state, SharedFetch& fetch) {
   const auto answer = fetch.flight().answer();
   const StoredHead& stored = *answer.head;
   const TimePoint now = state.core.core.now();

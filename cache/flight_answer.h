@@ -7,6 +7,6 @@ namespace ringside::cache {
 
 // Answers from a flight that streams: the head, then its bytes as they come, or those of them that
 // the request wants.
-http::Task<void> answer_from_flight(RequestState& state, SharedFetch& fetch);
+Task<void> answer_from_flight(RequestState& state, SharedFetch& fetch);
 
 }  // namespace ringside::cache

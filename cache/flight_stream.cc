@@ -45,7 +45,7 @@ void FlightStream::add(std::string_view bytes, std::array<char, 20>& line) {
   if (coding_ == http::Coding::chunked) buffers_.push_back(view("\r\n"));
 }
 
-http::Task<bool> FlightStream::run(std::string_view head) {
+Task<bool> FlightStream::run(std::string_view head) {
   while (true) {
     const auto pieces = co_await fetch_.reader().next(limits::upstream_io_timeout);
     if (!pieces) co_return co_await end_without_the_rest(pieces.error(), head);
@@ -63,7 +63,7 @@ http::Task<bool> FlightStream::run(std::string_view head) {
 }
 
 // A failed fetch cuts the connection, so that nobody takes what came for the whole.
-http::Task<bool> FlightStream::end_without_the_rest(Error error, std::string_view unsent) {
+Task<bool> FlightStream::end_without_the_rest(Error error, std::string_view unsent) {
   if (fetch_.reader().left_behind()) {
     const Relayed rest = co_await fetch_the_rest(unsent);
     if (rest != Relayed::nothing) co_return rest == Relayed::all;
@@ -81,7 +81,7 @@ http::Task<bool> FlightStream::end_without_the_rest(Error error, std::string_vie
   co_return false;
 }
 
-http::Task<Relayed> FlightStream::fetch_the_rest(std::string_view unsent) {
+Task<Relayed> FlightStream::fetch_the_rest(std::string_view unsent) {
   const auto answer = fetch_.flight().answer();
   if (!answer.length_bytes) co_return Relayed::nothing;
   const std::uint64_t base = answer.extent ? answer.extent->first_byte : 0;
@@ -91,9 +91,8 @@ http::Task<Relayed> FlightStream::fetch_the_rest(std::string_view unsent) {
   co_return co_await relay_span(state_, *answer.head, rest, coding_, unsent);
 }
 
-http::Task<Relayed> relay_span(RequestState& state, const StoredHead& head,
-                               const http::ByteSpan& span, http::Coding coding,
-                               std::string_view unsent) {
+Task<Relayed> relay_span(RequestState& state, const StoredHead& head, const http::ByteSpan& span,
+                         http::Coding coding, std::string_view unsent) {
   if (!same_strong_validator(head.fields(), head.fields())) co_return Relayed::nothing;
   const std::string range = fmt::format("bytes={}-{}", span.first, span.last);
   std::string text;
@@ -102,7 +101,8 @@ http::Task<Relayed> relay_span(RequestState& state, const StoredHead& head,
   asking.range = range;
   asking.same_as = &head;
   CoreState& core = state.core;
-  write_origin_head(text, state.request, state.inquiry, *state.settings, core.shared.via, asking);
+  write_origin_head(text, state.request, state.inquiry, *state.settings, core.shared.identity.via,
+                    asking);
   http::OutgoingRequest outgoing;
   outgoing.method = state.inquiry.method;
   outgoing.head = text;

@@ -9,7 +9,7 @@
 #include "cache/request_state.h"
 #include "cache/shared_fetch.h"
 #include "http/byte_range.h"
-#include "http/relay.h"
+#include "http1/relay.h"
 
 namespace ringside::cache {
 
@@ -27,9 +27,8 @@ enum class Relayed {
 };
 // Those bytes of the whole of which `head` tells the entity tag, from a fetch of the request's own,
 // if the origin has the same entity still (RFC 9110 §13.1.5). `unsent` goes before the first byte.
-http::Task<Relayed> relay_span(RequestState& state, const StoredHead& head,
-                               const http::ByteSpan& span, http::Coding coding,
-                               std::string_view unsent);
+Task<Relayed> relay_span(RequestState& state, const StoredHead& head, const http::ByteSpan& span,
+                         http::Coding coding, std::string_view unsent);
 
 // A body's way from a flight to one client. A client that takes less than others of a body that is
 // not stored gets the rest by a fetch of its own, if an entity tag tells that it is of the same
@@ -43,13 +42,13 @@ class FlightStream {
   // `head` goes before the first byte; empty: none. False: the client did not get all of it, and
   // its connection ends so that it can tell; or it was answered in another way, where nothing had
   // been said yet.
-  http::Task<bool> run(std::string_view head);
+  Task<bool> run(std::string_view head);
 
  private:
   [[nodiscard]] bool is_full() const noexcept;
   void add(std::string_view bytes, std::array<char, 20>& line);
-  http::Task<bool> end_without_the_rest(Error error, std::string_view unsent);
-  [[nodiscard]] http::Task<Relayed> fetch_the_rest(std::string_view unsent);
+  Task<bool> end_without_the_rest(Error error, std::string_view unsent);
+  [[nodiscard]] Task<Relayed> fetch_the_rest(std::string_view unsent);
 
   RequestState& state_;
   SharedFetch& fetch_;
@@ -57,7 +56,7 @@ class FlightStream {
   const http::Coding coding_;
   std::uint64_t at_ = 0;    // of the flight's body
   std::uint64_t sent_ = 0;  // of the window
-  std::vector<http::asio::const_buffer> buffers_;
+  std::vector<std::string_view> buffers_;
   std::vector<std::array<char, 20>> lines_;
 };
 

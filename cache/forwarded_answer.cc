@@ -11,22 +11,22 @@
 #include "cache/shared_fetch.h"
 #include "cache/stored_answer.h"
 #include "cache/update.h"
-#include "http/head_text.h"
-#include "http/kept_request.h"
-#include "http/relay.h"
-#include "http/tunnel.h"
-#include "http/turn.h"
+#include "http1/head_text.h"
+#include "http1/kept_request.h"
+#include "http1/relay.h"
+#include "http1/tunnel.h"
+#include "http1/turn.h"
 
 namespace ringside::cache {
 namespace {
 
 // The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
-http::Task<void> carry_tunnel(RequestState& state, http::Exchange& exchange) {
+Task<void> carry_tunnel(RequestState& state, http::Exchange& exchange) {
   state.outcome = metrics::Outcome::bypass;
   state.keep_alive = false;
   CoreState& core = state.core;
   begin_forwarded_head(state.head, exchange.head(), state.rules(), core.core.now(),
-                       core.shared.name);
+                       core.shared.identity.name);
   http::append_upgrade(state.head);
   state.head.append("\r\n");
   if (!co_await state.write_head()) co_return;
@@ -83,9 +83,8 @@ bool may_be_what_get_gets(const http::ResponseHead& response) {
   return response.status == 200 && response.fields.has("content-location");
 }
 
-http::Task<void> answer_and_store(RequestState& state, const http::RequestHead& request,
-                                  std::unique_ptr<http::Exchange> exchange,
-                                  const ExchangeTimes& times) {
+Task<void> answer_and_store(RequestState& state, const http::RequestHead& request,
+                            std::unique_ptr<http::Exchange> exchange, const ExchangeTimes& times) {
   const Store::Found nothing;
   SharedFetch fetch(state.core, *state.settings, request, state.inquiry, nothing, nullptr);
   const auto way = fetch.adopt(std::move(exchange), times);
@@ -99,12 +98,13 @@ http::Task<void> answer_and_store(RequestState& state, const http::RequestHead& 
 
 }  // namespace
 
-http::Task<void> pass_on(RequestState& state) {
+Task<void> pass_on(RequestState& state) {
   CoreState& core = state.core;
   const Inquiry& inquiry = state.inquiry;
   auto outgoing = http::passed_on(state.request, inquiry.hop, inquiry.method, state.client);
   const Asking as_it_is;
-  write_origin_head(state.head, state.request, inquiry, *state.settings, core.shared.via, as_it_is);
+  write_origin_head(state.head, state.request, inquiry, *state.settings, core.shared.identity.via,
+                    as_it_is);
   outgoing.head = state.head;
   // What the request says is gone once its body is read.
   std::unique_ptr<http::KeptRequest> kept;
@@ -145,7 +145,7 @@ http::Task<void> pass_on(RequestState& state) {
   co_await answer_from_exchange(state, exchange);
 }
 
-http::Task<void> answer_from_exchange(RequestState& state, http::Exchange& exchange) {
+Task<void> answer_from_exchange(RequestState& state, http::Exchange& exchange) {
   CoreState& core = state.core;
   AnswerNotes notes = state.notes();
   const auto delivery = http::choose_delivery(state.request.minor_version,
@@ -154,7 +154,7 @@ http::Task<void> answer_from_exchange(RequestState& state, http::Exchange& excha
   notes.coding = delivery.coding;
   notes.keep_alive = state.keep_alive = delivery.keep_alive;
   begin_forwarded_head(state.head, exchange.head(), state.rules(), core.core.now(),
-                       core.shared.name);
+                       core.shared.identity.name);
   end_head(state.head, notes);
   state.record.status = exchange.head().status;
   std::string_view head = state.head;

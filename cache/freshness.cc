@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "base/limits.h"
+#include "cache/staleness.h"
 #include "http/date.h"
 #include "http/targeted_cache_control.h"
 
@@ -59,16 +58,6 @@ http::ResponseDirectives what_protects(http::ResponseDirectives said) {
   return out;
 }
 
-// delta-seconds, capped (§1.2.2); nullopt where it is none.
-std::optional<Seconds> non_negative_integer(std::string_view text) noexcept {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || end != text.data() + text.size()) return std::nullopt;
-  const auto most = static_cast<std::uint64_t>(limits::delta_seconds_most.count());
-  if (error == std::errc::result_out_of_range || number > most) return limits::delta_seconds_most;
-  return Seconds{number};
-}
-
 // What InvalidAge::stale doubts of: all but one value, or one line of different values, which is
 // the list whose first member §5.1 tells to use. Equal values, or several lines, are a message that
 // was put together twice, and nobody knows by whom.
@@ -78,7 +67,7 @@ bool is_doubtful_age(const http::Fields& fields, std::string_view line) noexcept
   std::optional<Seconds> first;
   bool doubtful = false;
   http::for_each_member(line, [&](std::string_view member) {
-    const auto value = non_negative_integer(member);
+    const auto value = http::delta_seconds(member);
     doubtful = doubtful || !value || (first && *first == *value);
     if (!first) first = value;
     ++members;
@@ -95,7 +84,7 @@ Seconds age_value(const http::Fields& fields, InvalidAge invalid) noexcept {
     return limits::delta_seconds_most;
   }
   const auto first = http::trimmed(line->substr(0, line->find(',')));
-  return non_negative_integer(first).value_or(Seconds{0});
+  return http::delta_seconds(first).value_or(Seconds{0});
 }
 
 // §5.3: what is no date, "0" above all, is one in the past. So are several that differ (§4.2.1).
@@ -173,8 +162,7 @@ Freshness freshness_of(const FreshnessInput& input) {
   Freshness out;
   out.received = received;
   out.no_cache = directives.no_cache;
-  out.must_revalidate =
-      directives.must_revalidate || directives.proxy_revalidate || directives.s_maxage.has_value();
+  out.must_revalidate = is_never_stale(directives);
   out.immutable = directives.immutable;
 
   // §4.2.3. Neither a Date ahead of our clock nor a clock that was set back makes anything younger.

@@ -25,7 +25,7 @@ struct Freshness {
   TimePoint received;      // response_time
   LifetimeSource source = LifetimeSource::none;
   bool no_cache = false;         // §5.2.2.4: never without validation
-  bool must_revalidate = false;  // §5.2.2.2, §5.2.2.8, and s-maxage (§5.2.2.10): never stale
+  bool must_revalidate = false;  // is_never_stale of cache/staleness.h
   bool immutable = false;        // RFC 8246: does not change as long as it is fresh
   std::optional<Seconds> stale_while_revalidate;  // RFC 5861 §3; absent: nobody said
   std::optional<Seconds> stale_if_error;          // §4

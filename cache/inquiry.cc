@@ -102,7 +102,9 @@ Result<void> inquire(http::RequestHead& request, const Settings& settings, std::
     no_store = matches_any(rules.no_store, request.fields, inquiry.target.query);
     apply(rules, request, inquiry.target);
   }
-  inquiry.key.assign(inquiry.host, inquiry.target, said(http::internal::extra_key));
+  const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
+  inquiry.key.assign(is_https ? http::Scheme::https : http::Scheme::http, inquiry.host,
+                     inquiry.target, said(http::internal::extra_key));
   look_at_store(request, bypass, no_store, inquiry);
   // What is stored can be purged whether or not a route (still) leads there.
   if (!route && request.method != "PURGE") {

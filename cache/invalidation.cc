@@ -7,17 +7,22 @@
 namespace ringside::cache {
 namespace {
 
-// A URI is stored under the query that its route's rules make of it.
 std::size_t invalidate_uri(Shared& shared, const Settings& settings, std::string_view host,
                            std::string_view path_and_query) {
-  http::Target target;
-  if (!http::normalise_target(path_and_query, target)) return 0;
-  const auto route = settings.route_table.find(host, target.path);
-  if (route) settings.routes[*route].rules.query.apply_to(target);
-  return invalidate_shared(shared, key_of_uri(host, target.text()));
+  const auto stored = stored_path_and_query(settings, host, path_and_query);
+  return stored ? invalidate_shared(shared, key_of_uri(host, *stored)) : 0;
 }
 
 }  // namespace
+
+std::optional<std::string> stored_path_and_query(const Settings& settings, std::string_view host,
+                                                 std::string_view path_and_query) {
+  http::Target target;
+  if (!http::normalise_target(path_and_query, target)) return std::nullopt;
+  const auto route = settings.route_table.find(host, target.path);
+  if (route) settings.routes[*route].rules.query.apply_to(target);
+  return target.text();
+}
 
 void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
                       const http::ResponseHead& response) {

@@ -2,12 +2,20 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "cache/core_state.h"
 #include "cache/inquiry.h"
 #include "http/head.h"
 
 namespace ringside::cache {
+
+// The path and query under which answers for a URI are stored: with the query that its route's
+// rules make of it. nullopt where no request can ask for it. `host` is in its normal form.
+[[nodiscard]] std::optional<std::string> stored_path_and_query(const Settings& settings,
+                                                               std::string_view host,
+                                                               std::string_view path_and_query);
 
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
 // see http::invalidated_targets. What lies on other replicas the sidecar tells them.

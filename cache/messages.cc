@@ -7,9 +7,9 @@
 #include "cache/conditional.h"
 #include "http/byte_range.h"
 #include "http/date.h"
-#include "http/head_text.h"
 #include "http/internal_fields.h"
 #include "http/targeted_cache_control.h"
+#include "http1/head_text.h"
 
 namespace ringside::cache {
 namespace {
@@ -122,7 +122,7 @@ void begin_not_modified_head(std::string& out, const StoredHead& stored, const R
 }
 
 void begin_forwarded_head(std::string& out, const http::ResponseHead& response, const Rules& rules,
-                          TimePoint now, std::string_view via_name) {
+                          TimePoint now, std::string_view own_name) {
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
   const auto connection = response.fields.combined("connection").value_or(std::string{});
@@ -130,7 +130,7 @@ void begin_forwarded_head(std::string& out, const http::ResponseHead& response, 
     return !http::is_internal(name) && !http::is_hop_by_hop(name, connection);
   });
   http::append_date_if_absent(out, response.fields, now);
-  fmt::format_to(std::back_inserter(out), "Via: 1.{} {}\r\n", response.minor_version, via_name);
+  http::append_field(out, "Via", http::via_member(response.minor_version, own_name));
 }
 
 void begin_unsatisfiable_head(std::string& out, std::uint64_t complete_length_bytes,

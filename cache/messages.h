@@ -9,7 +9,7 @@
 #include "cache/stored_response.h"
 #include "http/cache_status.h"
 #include "http/head.h"
-#include "http/relay.h"
+#include "http1/relay.h"
 #include "metrics/outcome.h"
 
 namespace ringside::cache {
@@ -23,7 +23,8 @@ struct Asking {
   const StoredHead* same_as = nullptr;    // its entity tag becomes If-Range
 };
 
-// Writes the head of the request for the origin into `out`. `own_via`: see http::via_name.
+// Writes the head of the request for the origin into `out`. `own_via`: see
+// http::HopIdentity.
 void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
                        const Settings& settings, std::string_view own_via, const Asking& asking);
 
@@ -54,7 +55,7 @@ void begin_partial_head(std::string& out, const StoredHead& stored, const Rules&
 void begin_not_modified_head(std::string& out, const StoredHead& stored, const Rules& rules);
 // Of a response that is forwarded and not stored.
 void begin_forwarded_head(std::string& out, const http::ResponseHead& response, const Rules& rules,
-                          TimePoint now, std::string_view via_name);
+                          TimePoint now, std::string_view own_name);
 // The 416 for ranges of which a stored response has none (RFC 9110 §15.5.17), without content.
 void begin_unsatisfiable_head(std::string& out, std::uint64_t complete_length_bytes, TimePoint now);
 // The lines of an origin's answer that its head is stored without (see fields_not_stored), for who

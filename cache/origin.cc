@@ -2,10 +2,9 @@
 
 namespace ringside::cache {
 
-http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
-                                    const Inquiry& inquiry, Milliseconds time_allowed,
-                                    http::Exchange& exchange,
-                                    const http::OutgoingRequest& outgoing) {
+Task<Result<void>> ask_origin(CoreState& state, const Settings& settings, const Inquiry& inquiry,
+                              Milliseconds time_allowed, http::Exchange& exchange,
+                              const http::OutgoingRequest& outgoing) {
   const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
                                     state.core.steady_now() + time_allowed};
   auto asked = co_await state.origin_access.ask(inquiry.route->origins, exchange, outgoing, limits);

@@ -2,7 +2,7 @@
 
 #include "cache/core_state.h"
 #include "cache/inquiry.h"
-#include "http/exchange.h"
+#include "http1/exchange.h"
 
 namespace ringside::cache {
 
@@ -10,9 +10,8 @@ namespace ringside::cache {
 // success the exchange's head is read. An Error of our own says that no origin was asked: they are
 // given no more requests at the moment (see http::OriginGate). `time_allowed`: to the answer's
 // head.
-http::Task<Result<void>> ask_origin(CoreState& state, const Settings& settings,
-                                    const Inquiry& inquiry, Milliseconds time_allowed,
-                                    http::Exchange& exchange,
-                                    const http::OutgoingRequest& outgoing);
+Task<Result<void>> ask_origin(CoreState& state, const Settings& settings, const Inquiry& inquiry,
+                              Milliseconds time_allowed, http::Exchange& exchange,
+                              const http::OutgoingRequest& outgoing);
 
 }  // namespace ringside::cache

@@ -4,8 +4,7 @@
 #include "base/limits.h"
 #include "cache/shared_fetch.h"
 #include "cache/sliced_object.h"
-#include "http/kept_request.h"
-#include "http/spawn.h"
+#include "http1/kept_request.h"
 
 namespace ringside::cache {
 namespace {
@@ -27,7 +26,7 @@ struct Refresh {
   const Store::Found found;
 };
 
-http::Task<void> run(CoreState& core, std::unique_ptr<const Refresh> refresh) {
+Task<void> run(CoreState& core, std::unique_ptr<const Refresh> refresh) {
   {
     SharedFetch fetch(core, *refresh->settings, refresh->request.head(), refresh->inquiry,
                       refresh->found, nullptr, SharedFetch::Purpose::refresh);
@@ -52,8 +51,7 @@ void refresh_in_background(const RequestState& state) {
   CoreState& core = state.core;
   if (core.refreshes >= limits::background_refreshes || core.core.draining()) return;
   ++core.refreshes;
-  http::spawn(core.core.context(),
-              run(core, std::make_unique<const Refresh>(state, state.request)));
+  core.core.spawn(run(core, std::make_unique<const Refresh>(state, state.request)));
 }
 
 }  // namespace ringside::cache

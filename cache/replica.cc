@@ -4,17 +4,17 @@
 #include <vector>
 
 #include "cache/core_state.h"
+#include "cache/invalidation.h"
 #include "cache/session.h"
-#include "http/core.h"
-#include "http/server.h"
-#include "http/spawn.h"
-#include "http/waiter.h"
+#include "http1/server.h"
+#include "net/core.h"
+#include "net/waiter.h"
 
 namespace ringside::cache {
 namespace {
 
-http::Task<void> age_pools(CoreState& state) {
-  http::Waiter waiter(state.core);
+Task<void> age_pools(CoreState& state) {
+  net::Waiter waiter(state.core);
   while (!state.core.stopped()) {
     co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
     state.origins.close_idle();
@@ -31,16 +31,16 @@ struct Replica::Impl {
         cores(start.name, start.cores, clock),
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     show_topology();
-    shared.gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
+    shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
       states.push_back(std::make_unique<CoreState>(
           cores[index], shared, settings, sheet.core(index),
           start.access_log ? &start.access_log->queue(index) : nullptr));
-      http::spawn(cores[index].context(), age_pools(*states.back()));
+      cores[index].spawn(age_pools(*states.back()));
     }
   }
 
-  http::Task<void> serve(http::Connection& client) {
+  Task<void> serve(http::Connection& client) {
     Session session(*states[client.core().index()], client);
     co_await session.run();
   }
@@ -57,7 +57,7 @@ struct Replica::Impl {
   std::shared_ptr<const Settings> settings;
   // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
   // unwound.
-  http::CoreGroup cores;
+  net::CoreGroup cores;
   std::vector<std::unique_ptr<CoreState>> states;
   http::Server server;
 };
@@ -74,7 +74,7 @@ Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock)
   return std::unique_ptr<Replica>(new Replica(std::move(impl)));
 }
 
-const std::string& Replica::name() const noexcept { return impl_->shared.name; }
+const std::string& Replica::name() const noexcept { return impl_->shared.identity.name; }
 
 Endpoint Replica::address() const { return impl_->server.address(); }
 
@@ -84,8 +84,8 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
     impl_->settings = settings;
     impl_->show_topology();
   }
-  impl_->shared.gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
-  impl_->cores.on_each([&](http::Core& core) { impl_->states[core.index()]->follow(settings); });
+  impl_->shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
+  impl_->cores.on_each([&](net::Core& core) { impl_->states[core.index()]->follow(settings); });
 }
 
 std::shared_ptr<const Settings> Replica::settings() const {
@@ -105,7 +105,8 @@ const metrics::Sheet& Replica::sheet() const {
 }
 
 std::size_t Replica::purge(std::string_view host, std::string_view path_and_query) {
-  return purge_shared(impl_->shared, uri_prefix(host, path_and_query));
+  const auto stored = stored_path_and_query(*settings(), host, path_and_query);
+  return stored ? purge_shared(impl_->shared, uri_prefix(host, *stored)) : 0;
 }
 
 std::size_t Replica::purge_all() { return purge_shared(impl_->shared, {}); }

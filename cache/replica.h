@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cache/settings.h"
-#include "http/access_log.h"
+#include "http1/access_log.h"
 #include "metrics/sheet.h"
 
 namespace ringside::cache {
@@ -37,8 +37,9 @@ class Replica {
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 
-  // Removes every stored response for the URI (all shard keys, all variants); a flight for it that
-  // is in the air stores nothing. Returns how many. Thread-safe.
+  // Removes every stored response for the URI (all shard keys, all variants), under the query that
+  // the present rules make of it; a flight for it that is in the air stores nothing. Returns how
+  // many. Thread-safe.
   std::size_t purge(std::string_view host, std::string_view path_and_query);
   // Removes everything.
   std::size_t purge_all();

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "base/limits.h"
-#include "http/error_response.h"
-#include "http/head_text.h"
+#include "http1/error_response.h"
+#include "http1/head_text.h"
 
 namespace ringside::cache {
 namespace {
@@ -18,16 +18,17 @@ void RequestState::begin(bool head_was_read) {
   inquiry.country.clear();
   inquiry.from_sidecar = false;
   status = {};
-  status.cache = core.shared.name;
+  status.cache = core.shared.identity.name;
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   body_bytes = 0;
   is_what_is_stored = true;
   found = {};
   own_lines.clear();
+  record.status = 0;  // noted with or without a log
   if (core.access_log == nullptr) return;
   record.begin(core.core.now(), client.remote(), head_was_read ? &request : nullptr);
-  record.replica = core.shared.name;
+  record.replica = core.shared.identity.name;
 }
 
 AnswerNotes RequestState::notes() const noexcept {
@@ -41,15 +42,15 @@ AnswerNotes RequestState::notes() const noexcept {
   return notes;
 }
 
-http::Task<bool> RequestState::write(std::span<const http::asio::const_buffer> buffers) {
+Task<bool> RequestState::write(std::span<const std::string_view> buffers) {
   record.status = http::status_of(head);
   const auto written = co_await client.write(buffers, limits::client_io_timeout);
   if (!written) cut_off();
   co_return written.has_value();
 }
 
-http::Task<bool> RequestState::write_head() {
-  const std::array<http::asio::const_buffer, 1> buffers{view(head)};
+Task<bool> RequestState::write_head() {
+  const std::array<std::string_view, 1> buffers{view(head)};
   co_return co_await write(buffers);
 }
 
@@ -58,7 +59,7 @@ void RequestState::cut_off() noexcept {
   client.reset_on_close();
 }
 
-http::Task<void> RequestState::refuse(Error error) {
+Task<void> RequestState::refuse(Error error) {
   keep_alive = keep_alive && client.body_done() && !core.core.draining() &&
                error.source != ErrorSource::client;
   if (error.source == ErrorSource::client) core.sheet.count_error(error);
@@ -66,7 +67,7 @@ http::Task<void> RequestState::refuse(Error error) {
   std::string text;
   http::append_cache_status(text, status);
   http::ErrorResponse how;
-  how.proxy = core.shared.name;
+  how.proxy = core.shared.identity.name;
   how.cache_status = text;
   how.now = core.core.now();
   if (inquiry.from_sidecar) how.more_lines = outcome_is_error;

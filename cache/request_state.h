@@ -8,10 +8,10 @@
 #include "cache/core_state.h"
 #include "cache/inquiry.h"
 #include "cache/messages.h"
-#include "http/access_record.h"
 #include "http/cache_status.h"
-#include "http/connection.h"
 #include "http/head.h"
+#include "http1/access_record.h"
+#include "http1/connection.h"
 #include "metrics/outcome.h"
 
 namespace ringside::cache {
@@ -32,7 +32,7 @@ struct RequestState {
   std::string shown_key;     // what it says of the key; empty: nothing
   metrics::Outcome outcome = metrics::Outcome::error;
   std::uint64_t body_bytes = 0;  // that were sent
-  http::AccessRecord record;     // for the access log, where there is one
+  http::AccessRecord record;     // for the access log; where there is none, the status alone
   std::string head;              // scratch for heads that are written
   std::string own_lines;         // of the origin's answer, for this request alone and not stored
   bool keep_alive = true;
@@ -47,16 +47,16 @@ struct RequestState {
   [[nodiscard]] const Rules& rules() const noexcept { return inquiry.rules(); }
 
   // Writes to the client. False: it is gone.
-  http::Task<bool> write(std::span<const http::asio::const_buffer> buffers);
+  Task<bool> write(std::span<const std::string_view> buffers);
   // Writes `head` alone.
-  http::Task<bool> write_head();
+  Task<bool> write_head();
   // What went out so far must not be taken for a whole answer.
   void cut_off() noexcept;
   // The error as a response; the connection goes on where nothing of the request is left unread.
-  http::Task<void> refuse(Error error);
+  Task<void> refuse(Error error);
 };
 
-[[nodiscard]] inline http::asio::const_buffer view(std::string_view bytes) noexcept {
+[[nodiscard]] inline std::string_view view(std::string_view bytes) noexcept {
   return {bytes.data(), bytes.size()};
 }
 

@@ -12,7 +12,8 @@
 #include "cache/sliced_object.h"
 #include "cache/stored_answer.h"
 #include "http/hop.h"
-#include "http/turn.h"
+#include "http1/error_response.h"
+#include "http1/turn.h"
 
 namespace ringside::cache {
 namespace {
@@ -50,7 +51,7 @@ Session::Session(CoreState& core, http::Connection& client) : state_(core, clien
 Session::~Session() { state_.core.sheet.connection_closed(); }
 
 // The replica's half of the life of a request; the letters are those of docs/ARCHITECTURE.md.
-http::Task<void> Session::run() {
+Task<void> Session::run() {
   const Inquiry& inquiry = state_.inquiry;
   while (state_.keep_alive) {
     const auto next = co_await http::next_request(state_.client, state_.request);  // a
@@ -89,7 +90,8 @@ Result<void> Session::look() {
   state_.keep_alive = state_.request.keep_alive && ++requests_ < settings.requests_per_connection;
   state_.inquiry.method = state_.request.method;
   if (auto admitted = http::admit(state_.core.core, state_.request); !admitted) return admitted;
-  auto understood = inquire(state_.request, settings, state_.core.shared.via, state_.inquiry);
+  auto understood =
+      inquire(state_.request, settings, state_.core.shared.identity.via, state_.inquiry);
   if (!understood) return understood;
   state_.status.forward = forward_reason(state_);
   if (state_.inquiry.route != nullptr && state_.rules().status_key) {
@@ -119,7 +121,7 @@ StoredPointer Session::find_usable() {
   return stored;
 }
 
-http::Task<void> Session::answer_shared() {
+Task<void> Session::answer_shared() {
   SharedFetch fetch(state_.core, *state_.settings, state_.request, state_.inquiry, state_.found,
                     state_.request.minor_version >= 1 ? &state_.client : nullptr);
   const auto way = co_await fetch.run(state_.head);
@@ -158,7 +160,7 @@ http::Task<void> Session::answer_shared() {
 
 // RFC 9110 §9.3.7, §7.6.2: asked of us, not of the origin. A sidecar's probe, for one; or what it
 // has learnt that is not valid any more.
-http::Task<void> Session::answer_options() {
+Task<void> Session::answer_options() {
   state_.keep_alive =
       state_.keep_alive && state_.client.body_done() && !state_.core.core.draining();
   state_.outcome = metrics::Outcome::bypass;
@@ -171,7 +173,7 @@ http::Task<void> Session::answer_options() {
   co_await state_.write_head();
 }
 
-http::Task<void> Session::purge() {
+Task<void> Session::purge() {
   const Inquiry& inquiry = state_.inquiry;
   const IpAddress& from = state_.client.remote();
   if (!any_contains(state_.settings->purge_from, from)) {

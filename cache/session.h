@@ -13,14 +13,14 @@ class Session {
  public:
   Session(CoreState& core, http::Connection& client);
   ~Session();
-  http::Task<void> run();
+  Task<void> run();
 
  private:
   Result<void> look();
   [[nodiscard]] StoredPointer find_usable();
-  http::Task<void> answer_shared();
-  http::Task<void> answer_options();
-  http::Task<void> purge();
+  Task<void> answer_shared();
+  Task<void> answer_options();
+  Task<void> purge();
   void count(SteadyPoint began) noexcept;
 
   RequestState state_;

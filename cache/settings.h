@@ -7,9 +7,9 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "cache/rules.h"
-#include "http/origin.h"
 #include "http/route_table.h"
-#include "http/tls.h"
+#include "net/origin.h"
+#include "net/tls.h"
 #include "shard/topology.h"
 
 namespace ringside::cache {
@@ -17,7 +17,7 @@ namespace ringside::cache {
 struct Route {
   std::string name;
   http::RouteMatch match;
-  std::vector<http::Origin> origins;  // at least one
+  std::vector<net::Origin> origins;  // at least one
   Rules rules = {};
 };
 
@@ -32,7 +32,7 @@ struct Settings {
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
   std::uint32_t requests_per_connection = limits::requests_per_connection;
-  std::shared_ptr<const http::TlsContext> tls;  // for https:// origins; null where there are none
+  std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
   std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };
 

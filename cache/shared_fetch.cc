@@ -9,9 +9,8 @@
 #include "cache/serving.h"
 #include "cache/update.h"
 #include "cache/vary.h"
-#include "http/head_text.h"
 #include "http/invalidation.h"
-#include "http/spawn.h"
+#include "http1/head_text.h"
 
 namespace ringside::cache {
 namespace {
@@ -87,7 +86,7 @@ FlightTable::Joined SharedFetch::join() {
   return shared.flights.join(inquiry_.key, name, purges_seen);
 }
 
-http::Task<SharedFetch::Way> SharedFetch::run(std::string& head) {
+Task<SharedFetch::Way> SharedFetch::run(std::string& head) {
   const SteadyPoint deadline = state_.core.steady_now() + inquiry_.time_allowed;
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {
     auto joined = join();
@@ -118,7 +117,7 @@ SharedFetch::Way SharedFetch::adopt(std::unique_ptr<http::Exchange> exchange,
 }
 
 // nullopt: the flight was for another variant; variant_ is then ours, for the next round.
-http::Task<std::optional<SharedFetch::Way>> SharedFetch::follow(SteadyPoint deadline) {
+Task<std::optional<SharedFetch::Way>> SharedFetch::follow(SteadyPoint deadline) {
   if (!co_await reader_->wait_for_head(deadline)) {
     Error late{ErrorKind::timeout, ErrorSource::origin, Retry::no,
                "the shared fetch had no answer before the deadline"};
@@ -198,13 +197,13 @@ bool SharedFetch::validates() const noexcept {
   return plan_.validated && plan_.validated->head->status() / 100 == 2;
 }
 
-http::Task<Result<void>> SharedFetch::ask(std::string& head) {
+Task<Result<void>> SharedFetch::ask(std::string& head) {
   Asking asking;
   asking.fills = true;
   if (validates()) asking.validated = plan_.validated->head.get();
   asking.range = plan_.range;
   if (plan_.completed) asking.same_as = plan_.completed->head.get();
-  write_origin_head(head, request_, inquiry_, settings_, state_.shared.via, asking);
+  write_origin_head(head, request_, inquiry_, settings_, state_.shared.identity.via, asking);
   http::OutgoingRequest outgoing;
   outgoing.method = inquiry_.method;
   outgoing.interim_to = interim_to_;
@@ -219,7 +218,7 @@ http::Task<Result<void>> SharedFetch::ask(std::string& head) {
   co_return answered;
 }
 
-http::Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
+Task<SharedFetch::Way> SharedFetch::lead(std::string& head) {
   Leadership leadership(state_.shared.flights, *flight_);
   if (is_answered_meanwhile()) {
     leadership.complete(response_, Flight::Completion::found);
@@ -324,7 +323,7 @@ SharedFetch::Way SharedFetch::take_rest(Leadership& leadership,
   for (const PiecePointer& piece : stored.body->pieces) flight_->append(piece);
   terms.expected_bytes = part->span->size();
   terms.variants_most = inquiry_.rules().variants_most;
-  http::spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_), terms));
+  state_.core.spawn(fill(state_, flight_, std::move(exchange_), terms));
   return Way::stream;
 }
 
@@ -385,14 +384,14 @@ SharedFetch::Way SharedFetch::take_answer(Leadership& leadership,
     answer.length_bytes = terms.expected_bytes = part->span->size();
   }
   answer.head = std::make_shared<const StoredHead>(
-      response,
-      StoredHead::Making{freshness, shared.name, std::move(vary), std::move(variant), withheld});
+      response, StoredHead::Making{freshness, shared.identity.name, std::move(vary),
+                                   std::move(variant), withheld});
   terms.keep = !answer.length_bytes || *answer.length_bytes <= shared.store.object_limit_bytes();
   // What is too large to be stored is still one fetch for those who wait for it now.
   if (!terms.keep) shared.flights.leave(*flight_);
   answer.is_kept = terms.keep;
   flight_->publish(std::move(answer));
-  http::spawn(state_.core.context(), fill(state_, flight_, std::move(exchange_), terms));
+  state_.core.spawn(fill(state_, flight_, std::move(exchange_), terms));
   return Way::stream;
 }
 

@@ -11,8 +11,8 @@
 #include "cache/inquiry.h"
 #include "cache/leadership.h"
 #include "cache/storability.h"
-#include "http/exchange.h"
 #include "http/head.h"
+#include "http1/exchange.h"
 
 namespace ringside::cache {
 
@@ -41,7 +41,7 @@ class SharedFetch {
               Purpose purpose = Purpose::answer);
 
   // `head` is scratch space.
-  http::Task<Way> run(std::string& head);
+  Task<Way> run(std::string& head);
   // In place of run(): takes the answer that an exchange has brought already, for what a later GET
   // would get. Way::stream or Way::relay.
   Way adopt(std::unique_ptr<http::Exchange> exchange, const ExchangeTimes& times);
@@ -63,9 +63,9 @@ class SharedFetch {
 
  private:
   [[nodiscard]] FlightTable::Joined join();
-  http::Task<Way> lead(std::string& head);
-  http::Task<std::optional<Way>> follow(SteadyPoint deadline);
-  http::Task<Result<void>> ask(std::string& head);
+  Task<Way> lead(std::string& head);
+  Task<std::optional<Way>> follow(SteadyPoint deadline);
+  Task<Result<void>> ask(std::string& head);
   [[nodiscard]] bool validates() const noexcept;
   [[nodiscard]] bool is_answered_meanwhile();
   Way take_failure(Leadership& leadership, const Error& error);

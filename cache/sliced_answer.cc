@@ -16,12 +16,11 @@
 #include "cache/shared_fetch.h"
 #include "cache/sliced_object.h"
 #include "cache/stored_answer.h"
-#include "http/turn.h"
+#include "http1/turn.h"
 
 namespace ringside::cache {
 namespace {
 
-namespace asio = http::asio;
 using Way = SharedFetch::Way;
 
 http::RangeSet only(const http::ByteSpan& span) { return {{{span.first, span.last}}}; }
@@ -51,7 +50,7 @@ class SlicedAnswer {
   }
 
   // See answer_sliced.
-  http::Task<bool> run() {
+  Task<bool> run() {
     const StoredPointer& known = state_.found.response;
     if (is_untagged(known)) co_return false;
     if (is_beginning(known)) {
@@ -78,7 +77,7 @@ class SlicedAnswer {
            (state_.inquiry.authorized && uncacheable.contains(authorized_key(key), now));
   }
 
-  http::Task<bool> fetch_first() {
+  Task<bool> fetch_first() {
     fetch_.emplace(state_.core, *state_.settings, request_, first_slice_, state_.found,
                    state_.request.minor_version >= 1 ? &state_.client : nullptr);
     const Way way = co_await fetch_->run(state_.head);
@@ -108,7 +107,7 @@ class SlicedAnswer {
     co_return true;
   }
 
-  http::Task<bool> answer_fetched() {
+  Task<bool> answer_fetched() {
     const auto coming = fetch_->flight().answer();
     state_.status.stored = coming.is_kept;
     state_.outcome = fetch_->led() ? metrics::Outcome::miss : metrics::Outcome::collapsed;
@@ -122,7 +121,7 @@ class SlicedAnswer {
         object_of(coming.head, coming.extent->complete_length_bytes, *coming.length_bytes));
   }
 
-  http::Task<bool> answer_confirmed() {
+  Task<bool> answer_confirmed() {
     const StoredPointer stored = fetch_->response();
     const bool may_be_stored = fetch_->storability() == Storability::storable;
     is_stale_ = fetch_->is_stale();
@@ -142,7 +141,7 @@ class SlicedAnswer {
     co_return co_await answer(object_of(*first_));
   }
 
-  http::Task<bool> answer_unstorable() {
+  Task<bool> answer_unstorable() {
     const int status = fetch_->origin_status();
     // It has not even a first byte: the whole is asked for, which is empty.
     if (status == 416 && first_slice_.ranges) {
@@ -173,7 +172,7 @@ class SlicedAnswer {
     return false;
   }
 
-  http::Task<bool> answer(SlicedObject object) {
+  Task<bool> answer(SlicedObject object) {
     const TimePoint now = state_.core.core.now();
     const auto selection =
         select(state_.inquiry, state_.request.fields, *object.head, object.length_bytes, now);
@@ -238,7 +237,7 @@ class SlicedAnswer {
     return find_slice(state_, object, position);
   }
 
-  http::Task<void> write_slices(const SlicedObject& object, const http::ByteSpan& wanted) {
+  Task<void> write_slices(const SlicedObject& object, const http::ByteSpan& wanted) {
     http::ByteSpan left = wanted;
     if (fetch_ && left.first < object.first_bytes) {
       const http::ByteSpan span{left.first, std::min(left.last, object.first_bytes - 1)};
@@ -255,7 +254,7 @@ class SlicedAnswer {
 
   // Writes of `wanted` what one slice has, or more where more is at hand, and returns how much. 0:
   // the client did not get it, and its connection ends.
-  http::Task<std::uint64_t> write_some(const SlicedObject& object, const http::ByteSpan& wanted) {
+  Task<std::uint64_t> write_some(const SlicedObject& object, const http::ByteSpan& wanted) {
     if (const auto stored = find_stored(object, wanted.first)) {
       co_return co_await write_stored(*stored, wanted);
     }
@@ -289,9 +288,8 @@ class SlicedAnswer {
     co_return 0;
   }
 
-  http::Task<std::uint64_t> write_coming(const SlicedObject& object, SharedFetch& fetch,
-                                         const http::ByteSpan& slice,
-                                         const http::ByteSpan& wanted) {
+  Task<std::uint64_t> write_coming(const SlicedObject& object, SharedFetch& fetch,
+                                   const http::ByteSpan& slice, const http::ByteSpan& wanted) {
     const auto coming = fetch.flight().answer();
     const auto length_bytes =
         coming.extent ? coming.extent->complete_length_bytes : coming.length_bytes;
@@ -316,16 +314,15 @@ class SlicedAnswer {
   }
 
   // `base`: where in the object the flight's bytes begin.
-  http::Task<bool> stream(SharedFetch& fetch, std::uint64_t base, const http::ByteSpan& span) {
+  Task<bool> stream(SharedFetch& fetch, std::uint64_t base, const http::ByteSpan& span) {
     const StreamWindow window{span.first - base, span.size()};
     FlightStream stream(state_, fetch, window, http::Coding::as_is);
     co_return co_await stream.run({});
   }
 
-  http::Task<std::uint64_t> write_stored(const StoredResponse& stored,
-                                         const http::ByteSpan& wanted) {
+  Task<std::uint64_t> write_stored(const StoredResponse& stored, const http::ByteSpan& wanted) {
     const http::ByteSpan span = part_of(wanted, stored);
-    std::vector<asio::const_buffer> buffers;
+    std::vector<std::string_view> buffers;
     for (const std::string_view bytes : bytes_of(stored, span)) buffers.push_back(view(bytes));
     state_.body_bytes += span.size();
     const bool written = co_await state_.write(buffers);
@@ -344,7 +341,7 @@ class SlicedAnswer {
 
 }  // namespace
 
-http::Task<bool> answer_sliced(RequestState& state) {
+Task<bool> answer_sliced(RequestState& state) {
   {
     SlicedAnswer answer(state);
     if (co_await answer.run()) co_return true;

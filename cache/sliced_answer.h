@@ -15,6 +15,6 @@ namespace ringside::cache {
 // False: slices are of no use here, and nothing was said yet; the answer is to be made as on other
 // routes. So it is where the origin gives no strong tag, or parts that may not be stored; both are
 // remembered, so that not each request asks for a slice in vain.
-http::Task<bool> answer_sliced(RequestState& state);
+Task<bool> answer_sliced(RequestState& state);
 
 }  // namespace ringside::cache

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/limits.h"
+#include "cache/staleness.h"
 #include "cache/vary.h"
 
 namespace ringside::cache {
@@ -58,18 +58,11 @@ bool can_be_validated(const StorabilityInput& input) noexcept {
 }
 
 // Whether it could be given without the origin: fresh; or stale, by its own word, for a client with
-// max-stale or for want of an origin (RFC 9111 §4.2.4). What came more than a day stale, or was
-// never meant to be fresh (max-age=0), would only take the place of others.
+// max-stale or for want of an origin (RFC 9111 §4.2.4).
 bool can_be_given(const Freshness& freshness) noexcept {
   if (freshness.no_cache) return false;
   const Seconds staleness = freshness.initial_age - freshness.lifetime;
-  if (staleness < Seconds{0}) return true;
-  if (freshness.must_revalidate) return false;
-  const Seconds window =
-      std::max({freshness.stale_while_revalidate.value_or(Seconds{0}),
-                freshness.stale_if_error.value_or(Seconds{0}),
-                freshness.lifetime > Seconds{0} ? limits::stale_unreachable_most : Seconds{0}});
-  return staleness < window;
+  return staleness < Seconds{0} || may_be_stale(freshness, {}, Occasion::ever, staleness);
 }
 
 }  // namespace

@@ -197,28 +197,65 @@ Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {
   return row;
 }
 
-// Returns the place after it.
-Store::Rows::iterator Store::remove(Stripe& stripe, Rows::iterator place) noexcept {
+// Takes the row out. What it costs is used until it is freed.
+Store::Rows::node_type Store::take(Stripe& stripe, Rows::iterator place) noexcept {
   Row& row = *place->second;
   entries_.fetch_sub(row.variants.size());
-  used_bytes_.fetch_sub(row.cost_bytes);
   stripe.order->remove(row);
   unlink(stripe, row);
-  return stripe.rows.erase(place);
+  return stripe.rows.extract(place);
+}
+
+void Store::remove(Stripe& stripe, Rows::iterator place) noexcept {
+  used_bytes_.fetch_sub(place->second->cost_bytes);
+  take(stripe, place);
 }
 
 std::size_t Store::purge(std::string_view prefix) {
   purges_.fetch_add(1);
   std::size_t removed = 0;
-  for (Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
-    for (auto row = stripe.rows.begin(); row != stripe.rows.end();) {
-      const bool meant = row->first.text.starts_with(prefix);
-      removed += meant ? row->second->variants.size() : 0;
-      row = meant ? remove(stripe, row) : std::next(row);
+  std::array<Walk, stripe_count> walks;
+  std::size_t unfinished = stripe_count;
+  // A step of each in turn: who waits for a stripe gets it while the others have theirs.
+  while (unfinished > 0) {
+    for (std::size_t index = 0; index < stripe_count; ++index) {
+      if (walks[index].is_over) continue;
+      removed += purge_step(stripes_[index], prefix, walks[index]);
+      if (walks[index].is_over) --unfinished;
     }
   }
   return removed;
+}
+
+// What is put meanwhile was fetched after the purge began, so that a walk need not meet it; all
+// else stays in its bucket, or the table has grown.
+std::size_t Store::purge_step(Stripe& stripe, std::string_view prefix, Walk& walk) {
+  std::vector<Rows::node_type> gone;  // freed when the lock is not held any more
+  {
+    const std::lock_guard lock(stripe.mutex);
+    Rows& rows = stripe.rows;
+    if (walk.bucket_count != rows.bucket_count()) walk = {rows.bucket_count(), 0, false};
+    std::size_t looked_at = 0;
+    while (walk.next_bucket < walk.bucket_count && looked_at < limits::purge_step_rows) {
+      ++looked_at;  // an empty bucket costs something, too
+      for (auto row = rows.begin(walk.next_bucket); row != rows.end(walk.next_bucket);) {
+        ++looked_at;
+        const KeyView key = (row++)->first;
+        if (key.text.starts_with(prefix)) gone.push_back(take(stripe, rows.find(key)));
+      }
+      ++walk.next_bucket;
+    }
+    walk.is_over = walk.next_bucket == walk.bucket_count;
+  }
+  std::size_t responses = 0;
+  std::size_t bytes = 0;
+  for (const auto& row : gone) {
+    responses += row.mapped()->variants.size();
+    bytes += row.mapped()->cost_bytes;
+  }
+  gone.clear();
+  used_bytes_.fetch_sub(bytes);
+  return responses;
 }
 
 // Evicts from the next stripe that holds anything. No lock is held while another is taken.

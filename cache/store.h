@@ -47,7 +47,8 @@ class Store {
   std::size_t erase_uri(const CacheKey& key);
 
   // Removes what `prefix` (see uri_prefix) begins; empty: everything. From before it returns until
-  // for ever, no fetch that began earlier is stored. Returns how many responses went.
+  // for ever, no fetch that began earlier is stored. Returns how many responses went. Others wait
+  // for no more than limits::purge_step_rows of it.
   std::size_t purge(std::string_view prefix);
   [[nodiscard]] std::uint64_t purge_count() const noexcept { return purges_.load(); }
 
@@ -98,7 +99,15 @@ class Store {
   Row& find_or_add(Stripe& stripe, const CacheKey& key);
   static void link(Stripe& stripe, Row& row);
   static void unlink(Stripe& stripe, const Row& row) noexcept;
-  Rows::iterator remove(Stripe& stripe, Rows::iterator place) noexcept;
+  // How far a purge has come in a stripe. A table that has grown meanwhile is walked anew.
+  struct Walk {
+    std::size_t bucket_count = 0;
+    std::size_t next_bucket = 0;
+    bool is_over = false;
+  };
+  Rows::node_type take(Stripe& stripe, Rows::iterator place) noexcept;
+  void remove(Stripe& stripe, Rows::iterator place) noexcept;
+  std::size_t purge_step(Stripe& stripe, std::string_view prefix, Walk& walk);
   bool evict_one() noexcept;
   static std::size_t cost_bytes_of(const Row& row) noexcept;
   static void add_variant(Row& row, StoredPointer response, std::size_t variants_most,

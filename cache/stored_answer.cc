@@ -11,8 +11,6 @@
 namespace ringside::cache {
 namespace {
 
-namespace asio = http::asio;
-
 // From the system's own source: nobody who has seen others can tell the next.
 std::uint64_t random_number() {
   std::random_device source;
@@ -20,29 +18,28 @@ std::uint64_t random_number() {
 }
 
 // The whole body behind `state.head`, without copying it.
-http::Task<void> write_whole(RequestState& state, const Body& body, bool body_follows) {
+Task<void> write_whole(RequestState& state, const Body& body, bool body_follows) {
   if (body_follows) state.body_bytes = body.size_bytes;
   if (body.pieces.size() <= 1) {
-    const std::array<asio::const_buffer, 2> buffers{
+    const std::array<std::string_view, 2> buffers{
         view(state.head), view(body_follows && !body.pieces.empty() ? body.pieces.front()->bytes()
                                                                     : std::string_view{})};
     co_await state.write(buffers);
     co_return;
   }
-  std::vector<asio::const_buffer> buffers{view(state.head)};
+  std::vector<std::string_view> buffers{view(state.head)};
   for (const PiecePointer& piece : body.pieces) {
     if (body_follows) buffers.push_back(view(piece->bytes()));
   }
   co_await state.write(buffers);
 }
 
-void add_bytes(std::vector<asio::const_buffer>& buffers, const StoredResponse& stored,
+void add_bytes(std::vector<std::string_view>& buffers, const StoredResponse& stored,
                const http::ByteSpan& span) {
   for (const std::string_view bytes : bytes_of(stored, span)) buffers.push_back(view(bytes));
 }
 
-http::Task<void> answer_whole(RequestState& state, const StoredResponse& stored,
-                              AnswerNotes notes) {
+Task<void> answer_whole(RequestState& state, const StoredResponse& stored, AnswerNotes notes) {
   const StoredHead& head = *stored.head;
   const TimePoint now = state.core.core.now();
   begin_stored_head(state.head, head, state.rules());
@@ -55,27 +52,27 @@ http::Task<void> answer_whole(RequestState& state, const StoredResponse& stored,
   co_await write_whole(state, *stored.body, state.inquiry.method == "GET");
 }
 
-http::Task<void> answer_part(RequestState& state, const StoredResponse& stored,
-                             const http::ByteSpan& span, AnswerNotes notes) {
+Task<void> answer_part(RequestState& state, const StoredResponse& stored,
+                       const http::ByteSpan& span, AnswerNotes notes) {
   begin_partial_head(state.head, *stored.head, state.rules(),
                      http::content_range_text(span, complete_length_bytes(stored)), {});
   notes.length_bytes = state.body_bytes = span.size();
   end_head(state.head, notes);
-  std::vector<asio::const_buffer> buffers{view(state.head)};
+  std::vector<std::string_view> buffers{view(state.head)};
   add_bytes(buffers, stored, span);
   co_await state.write(buffers);
 }
 
 // RFC 9110 §14.6
-http::Task<void> answer_parts(RequestState& state, const StoredResponse& stored,
-                              const std::vector<http::ByteSpan>& spans, AnswerNotes notes) {
+Task<void> answer_parts(RequestState& state, const StoredResponse& stored,
+                        const std::vector<http::ByteSpan>& spans, AnswerNotes notes) {
   const auto type = stored.head->fields().first("content-type").value_or(std::string_view{});
   const auto framed = http::frame_ranges(spans, complete_length_bytes(stored), type,
                                          http::multipart_boundary(random_number()));
   begin_partial_head(state.head, *stored.head, state.rules(), {}, framed.content_type);
   notes.length_bytes = state.body_bytes = framed.length_bytes;
   end_head(state.head, notes);
-  std::vector<asio::const_buffer> buffers{view(state.head)};
+  std::vector<std::string_view> buffers{view(state.head)};
   for (const auto& part : framed.parts) {
     buffers.push_back(view(part.head));
     add_bytes(buffers, stored, part.span);
@@ -86,7 +83,7 @@ http::Task<void> answer_parts(RequestState& state, const StoredResponse& stored,
 
 }  // namespace
 
-http::Task<void> answer_stored(RequestState& state, StoredPointer stored) {
+Task<void> answer_stored(RequestState& state, StoredPointer stored) {
   const TimePoint now = state.core.core.now();
   const StoredHead& head = *stored->head;
   state.status.ttl_seconds = time_to_live(head.freshness(), now).count();

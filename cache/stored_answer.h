@@ -6,6 +6,6 @@ namespace ringside::cache {
 
 // Answers from what is stored, which is enough for the request (see is_enough): the whole, parts of
 // it, 304 or 416.
-http::Task<void> answer_stored(RequestState& state, StoredPointer stored);
+Task<void> answer_stored(RequestState& state, StoredPointer stored);
 
 }  // namespace ringside::cache

@@ -8,6 +8,7 @@
 #include "cache/storability.h"
 #include "cache/vary.h"
 #include "http/date.h"
+#include "http/hop.h"
 
 namespace ringside::cache {
 namespace {
@@ -61,7 +62,7 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
     }
     append(field.name, field.value);
   }
-  append("Via", fmt::format("1.{} {}", response.minor_version, making.via_name));
+  append("Via", http::via_member(response.minor_version, making.own_name));
   if (!response.fields.has("date")) append_date(making.freshness.received);
   index();
 }

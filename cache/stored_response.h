@@ -30,7 +30,7 @@ class StoredHead {
   // What a head is made with, beside the origin's answer.
   struct Making {
     Freshness freshness;
-    std::string_view via_name;
+    std::string_view own_name;  // for Via
     std::vector<std::string> vary;
     std::string variant;
     std::vector<std::string> withheld;  // see fields_not_stored

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -55,6 +56,62 @@ struct ResponseDirectives {
   bool operator==(const ResponseDirectives&) const = default;
 };
 
+// A directive, and where it goes: a flag; a flag that is not set where an argument names the fields
+// that are meant, which go to `fields`; or seconds.
+template <class Directives>
+struct DirectiveRow {
+  std::string_view name;
+  bool Directives::*flag = nullptr;
+  std::vector<std::string_view> Directives::*fields = nullptr;
+  std::optional<Seconds> Directives::*seconds = nullptr;
+  std::optional<Seconds> bare{};                 // of seconds: what it says without an argument
+  std::optional<Seconds> otherwise{Seconds{0}};  // and where the argument can't be parsed
+  bool forbids = false;  // counts as said where its argument makes no sense (RFC 9213 §2.1)
+};
+
+// All that we heed, for whatever field or syntax they come in. A new one is a row here, and a line
+// of docs/configuration.md, which a test asks for.
+inline constexpr auto kRequestDirectives = std::to_array<DirectiveRow<RequestDirectives>>({
+    {.name = "no-cache", .flag = &RequestDirectives::no_cache},
+    {.name = "max-age", .seconds = &RequestDirectives::max_age},
+    {.name = "no-store", .flag = &RequestDirectives::no_store},
+    {.name = "only-if-cached", .flag = &RequestDirectives::only_if_cached},
+    {.name = "min-fresh", .seconds = &RequestDirectives::min_fresh, .otherwise = std::nullopt},
+    {.name = "max-stale", .seconds = &RequestDirectives::max_stale, .bare = Seconds::max()},
+    {.name = "stale-if-error", .seconds = &RequestDirectives::stale_if_error},
+});
+inline constexpr auto kResponseDirectives = std::to_array<DirectiveRow<ResponseDirectives>>({
+    {.name = "max-age", .seconds = &ResponseDirectives::max_age},
+    {.name = "s-maxage", .seconds = &ResponseDirectives::s_maxage},
+    {.name = "stale-while-revalidate", .seconds = &ResponseDirectives::stale_while_revalidate},
+    {.name = "stale-if-error", .seconds = &ResponseDirectives::stale_if_error},
+    {.name = "public", .flag = &ResponseDirectives::is_public},
+    {.name = "no-store", .flag = &ResponseDirectives::no_store, .forbids = true},
+    {.name = "no-cache",
+     .flag = &ResponseDirectives::no_cache,
+     .fields = &ResponseDirectives::no_cache_fields,
+     .forbids = true},
+    {.name = "private",
+     .flag = &ResponseDirectives::is_private,
+     .fields = &ResponseDirectives::private_fields,
+     .forbids = true},
+    {.name = "immutable", .flag = &ResponseDirectives::immutable},
+    {.name = "no-transform", .flag = &ResponseDirectives::no_transform},
+    {.name = "must-revalidate", .flag = &ResponseDirectives::must_revalidate},
+    {.name = "proxy-revalidate", .flag = &ResponseDirectives::proxy_revalidate},
+    {.name = "must-understand", .flag = &ResponseDirectives::must_understand},
+});
+
+// nullptr where no row has that name, in any case.
+template <class Rows>
+[[nodiscard]] const typename Rows::value_type* find_directive(const Rows& rows,
+                                                              std::string_view name) noexcept {
+  for (const auto& row : rows) {
+    if (same_token(row.name, name)) return &row;
+  }
+  return nullptr;
+}
+
 [[nodiscard]] RequestDirectives parse_request_directives(const Fields& fields);
 [[nodiscard]] ResponseDirectives parse_response_directives(const Fields& fields);
 
@@ -64,16 +121,14 @@ struct ResponseDirectives {
 // written: no directive has use for a backslash. Empty for anything else.
 [[nodiscard]] std::string_view bare_argument(std::string_view text) noexcept;
 
-using Lifetime = std::optional<Seconds> ResponseDirectives::*;
-
-// Where the seconds of a directive of that name go; nullptr where it has none.
-[[nodiscard]] Lifetime lifetime_named(std::string_view name) noexcept;
-
-// At least 0 and at most 2^31 (RFC 9111 §1.2.2).
+// delta-seconds (RFC 9111 §1.2.2): digits, capped at 2^31; nullopt where it is anything else.
+[[nodiscard]] std::optional<Seconds> delta_seconds(std::string_view digits) noexcept;
+// At least 0 and at most 2^31.
 [[nodiscard]] Seconds as_delta_seconds(std::int64_t seconds) noexcept;
 
-// Adds a directive that has no seconds. `argument` is a bare one, nullopt where there is none.
-void add_flag(std::string_view name, const std::optional<std::string_view>& argument,
-              ResponseDirectives& out);
+// Adds what a directive says. `argument` is a bare one, nullopt where there is none. Of duplicates
+// the first seconds count (RFC 9111 §4.2.1).
+void add_directive(const DirectiveRow<ResponseDirectives>& row,
+                   const std::optional<std::string_view>& argument, ResponseDirectives& out);
 
 }  // namespace ringside::http

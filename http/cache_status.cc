@@ -5,24 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "http/characters.h"
+#include "http/structured_field.h"
 
 namespace ringside::http {
 namespace {
 
-constexpr std::int64_t kMostInteger = 999'999'999'999'999;  // RFC 8941 §3.3.1
-
-// RFC 8941 §3.3.4.
-bool is_structured_token(std::string_view text) noexcept {
-  if (text.empty()) return false;
-  const char first = text.front();
-  const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
-  return (letter || first == '*') && std::all_of(text.begin(), text.end(), [](char c) {
-           return is_in(c, kTokenClass) || c == ':' || c == '/';
-         });
-}
-
-// RFC 8941 §3.3.3.
+// RFC 9651 §3.3.3.
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
@@ -33,7 +21,7 @@ void append_string(std::string& out, std::string_view text) {
 }
 
 void append_item(std::string& out, std::string_view text) {
-  if (is_structured_token(text)) {
+  if (structured::is_token(text)) {
     out += text;
   } else {
     append_string(out, text);
@@ -42,7 +30,8 @@ void append_item(std::string& out, std::string_view text) {
 
 void append_integer(std::string& out, std::string_view parameter, std::int64_t value) {
   out += parameter;
-  const fmt::format_int digits(std::clamp(value, -kMostInteger, kMostInteger));
+  const fmt::format_int digits(
+      std::clamp(value, -structured::kIntegerMost, structured::kIntegerMost));
   out.append(digits.data(), digits.size());
 }
 

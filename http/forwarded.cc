@@ -10,7 +10,7 @@ namespace ringside::http {
 namespace {
 
 // A hop before its parts are copied.
-struct Hop {
+struct ReadHop {
   std::optional<IpAddress> address;
   std::string_view proto;
 };
@@ -105,8 +105,8 @@ std::optional<IpAddress> node_address(std::string_view node, BareV6 bare_v6) noe
 // One forwarded-element (RFC 7239 §4): pairs `token=value` between semicolons. White space around
 // semicolons, which the grammar lacks and many senders write, is let pass; a parameter that we read
 // and that stands twice is not. nullopt: malformed. `proto` keeps what proto= says.
-std::optional<Hop> parse_element(std::string_view rest, PairValue& proto) noexcept {
-  Hop hop;
+std::optional<ReadHop> parse_element(std::string_view rest, PairValue& proto) noexcept {
+  ReadHop hop;
   bool has_for = false;
   bool has_proto = false;
   while (true) {
@@ -133,31 +133,27 @@ std::optional<Hop> parse_element(std::string_view rest, PairValue& proto) noexce
   return hop;
 }
 
-// The last elements of whichever header tells the hops, as they stand there.
-class HopTexts {
+enum class Quotes { none, strings };
+
+// The last members of a header that proxies continue, as they stand there.
+class LastMembers {
  public:
-  explicit HopTexts(const Fields& fields) noexcept : forwarded_(fields.has("Forwarded")) {
-    const std::string_view header = forwarded_ ? "Forwarded" : "X-Forwarded-For";
+  LastMembers(const Fields& fields, std::string_view header, Quotes quotes) noexcept {
     for (const Field& line : fields) {
-      if (same_token(line.name, header)) add_line(line.value);
+      if (same_token(line.name, header)) add_line(line.value, quotes);
     }
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return std::min(added_, texts_.size()); }
-
-  // The hop `index` from the right. A view of its proto lives as long as `proto` does.
-  [[nodiscard]] Hop from_right(std::size_t index, PairValue& proto) const noexcept {
-    const std::string_view text = texts_[(added_ - 1 - index) % texts_.size()];
-    if (!forwarded_) return {node_address(text, BareV6::accepted), {}};
-    return parse_element(text, proto).value_or(Hop{});
+  [[nodiscard]] std::string_view from_right(std::size_t index) const noexcept {
+    return texts_[(added_ - 1 - index) % texts_.size()];
   }
 
  private:
   // Each line for itself: a quotation mark that a client left open swallows nothing of the line
-  // that a proxy adds. X-Forwarded-For has no quoted strings, so that there it swallows nothing at
-  // all.
-  void add_line(std::string_view line) noexcept {
-    if (forwarded_) {
+  // that a proxy adds. Where there are no quoted strings it swallows nothing at all.
+  void add_line(std::string_view line, Quotes quotes) noexcept {
+    if (quotes == Quotes::strings) {
       for_each_member(line, [this](std::string_view member) { add(member); });
       return;
     }
@@ -171,10 +167,46 @@ class HopTexts {
 
   void add(std::string_view text) noexcept { texts_[added_++ % texts_.size()] = text; }
 
-  bool forwarded_;
   std::array<std::string_view, limits::forwarded_hops> texts_;  // a ring
   std::size_t added_ = 0;
 };
+
+// The last elements of whichever header tells the hops.
+class HopTexts {
+ public:
+  explicit HopTexts(const Fields& fields) noexcept
+      : forwarded_(fields.has("Forwarded")),
+        texts_(fields, forwarded_ ? "Forwarded" : "X-Forwarded-For",
+               forwarded_ ? Quotes::strings : Quotes::none) {}
+
+  [[nodiscard]] bool are_forwarded() const noexcept { return forwarded_; }
+  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
+
+  // The hop `index` from the right. A view of its proto lives as long as `proto` does.
+  [[nodiscard]] ReadHop from_right(std::size_t index, PairValue& proto) const noexcept {
+    const std::string_view text = texts_.from_right(index);
+    if (!forwarded_) return {node_address(text, BareV6::accepted), {}};
+    return parse_element(text, proto).value_or(ReadHop{});
+  }
+
+ private:
+  bool forwarded_;
+  LastMembers texts_;
+};
+
+std::optional<Scheme> scheme_of(std::string_view proto) noexcept {
+  if (same_token(proto, "https")) return Scheme::https;
+  if (same_token(proto, "http")) return Scheme::http;
+  return std::nullopt;
+}
+
+// What X-Forwarded-Proto says in the place of the hop `index` from the right.
+std::optional<Scheme> told_apart(const Fields& fields, std::size_t index) noexcept {
+  if (!fields.has("X-Forwarded-Proto")) return std::nullopt;
+  const LastMembers protos(fields, "X-Forwarded-Proto", Quotes::none);
+  if (protos.size() == 0) return std::nullopt;
+  return scheme_of(protos.from_right(std::min(index, protos.size() - 1)));
+}
 
 }  // namespace
 
@@ -183,7 +215,7 @@ std::vector<ForwardedHop> forwarded_hops(const Fields& fields) {
   std::vector<ForwardedHop> hops(texts.size());
   for (std::size_t i = 0; i < hops.size(); ++i) {
     PairValue proto;
-    const Hop hop = texts.from_right(i, proto);
+    const ReadHop hop = texts.from_right(i, proto);
     ForwardedHop& out = hops[hops.size() - 1 - i];
     out.address = hop.address;
     std::transform(hop.proto.begin(), hop.proto.end(), std::back_inserter(out.proto), [](char c) {
@@ -193,19 +225,23 @@ std::vector<ForwardedHop> forwarded_hops(const Fields& fields) {
   return hops;
 }
 
-IpAddress client_address(const IpAddress& peer, const Fields& fields,
-                         const std::vector<Network>& trusted) {
-  if (!any_contains(trusted, peer)) return peer;
+ToldClient told_client(const IpAddress& peer, const Fields& fields,
+                       const std::vector<Network>& trusted) {
+  ToldClient client{peer, std::nullopt};
+  if (!any_contains(trusted, peer)) return client;
   const HopTexts texts(fields);
-  IpAddress reached = peer;
+  std::size_t last = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     PairValue proto;
-    const Hop hop = texts.from_right(i, proto);
-    if (!hop.address) return reached;
-    reached = *hop.address;
-    if (!any_contains(trusted, reached)) return reached;
+    const ReadHop hop = texts.from_right(i, proto);
+    client.scheme = scheme_of(hop.proto);
+    last = i;
+    if (!hop.address) break;
+    client.address = *hop.address;
+    if (!any_contains(trusted, client.address)) break;
   }
-  return reached;
+  if (!texts.are_forwarded()) client.scheme = told_apart(fields, last);
+  return client;
 }
 
 void append_forwarded(std::string& out, const IpAddress& client, std::string_view proto) {

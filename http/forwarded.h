@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "http/fields.h"
+#include "http/scheme.h"
 
 namespace ringside::http {
 
@@ -22,10 +23,23 @@ struct ForwardedHop {
 // that a walk from the right stops at them.
 [[nodiscard]] std::vector<ForwardedHop> forwarded_hops(const Fields& fields);
 
-// The client's address: `peer` (the socket's) unless it is trusted; then the hops from the right
-// through trusted ones; the first untrusted, or the last readable one where the walk can't go on.
-[[nodiscard]] IpAddress client_address(const IpAddress& peer, const Fields& fields,
-                                       const std::vector<Network>& trusted);
+// Who asks, as those tell who are trusted.
+struct ToldClient {
+  IpAddress address;
+  std::optional<Scheme> scheme;  // of its own connection; absent: nobody says
+};
+
+// `peer` (the socket's) unless it is trusted; then the hops from the right through trusted ones;
+// the first untrusted, or the last readable one where the walk can't go on. The scheme is what the
+// last of them says that was read: Forwarded's proto=. Without Forwarded it is X-Forwarded-Proto's
+// value in the same place from the right, or its first where it has fewer: most proxies write just
+// one.
+[[nodiscard]] ToldClient told_client(const IpAddress& peer, const Fields& fields,
+                                     const std::vector<Network>& trusted);
+[[nodiscard]] inline IpAddress client_address(const IpAddress& peer, const Fields& fields,
+                                              const std::vector<Network>& trusted) {
+  return told_client(peer, fields, trusted).address;
+}
 
 // One element of Forwarded for a client: `for=192.0.2.1;proto=http`, `for="[2001:db8::1]"`.
 void append_forwarded(std::string& out, const IpAddress& client, std::string_view proto);

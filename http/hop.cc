@@ -4,18 +4,12 @@
 
 #include <charconv>
 #include <random>
+#include <utility>
 
 #include "base/limits.h"
-#include "http/date.h"
-#include "http/error_response.h"
 
 namespace ringside::http {
 namespace {
-
-std::string random_instance() {
-  std::random_device source;
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(source()));
-}
 
 // RFC 9110 §7.6.3: protocol, received-by, and a comment that others may have taken away.
 bool has_been_here(std::string_view via, std::string_view own_via, std::size_t& elements) {
@@ -49,16 +43,16 @@ bool lists(const std::optional<std::string>& field, std::string_view token) {
 
 }  // namespace
 
-std::string via_name(std::string_view name) {
-  static const std::string instance = random_instance();
-  return fmt::format("{} ({})", name, instance);
+std::string random_mark() {
+  std::random_device source;
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(source()));
 }
 
-std::string options_response(TimePoint now, bool close) {
-  const auto date = format_date(now);
-  return fmt::format("HTTP/1.1 200 OK\r\nAllow: {}\r\nDate: {}\r\nContent-Length: 0\r\n{}\r\n",
-                     allowed_methods, std::string_view(date.data(), date.size()),
-                     close ? "Connection: close\r\n" : "");
+HopIdentity::HopIdentity(std::string name_of_hop, std::string_view mark)
+    : name(std::move(name_of_hop)), via(fmt::format("{} ({})", name, mark)) {}
+
+std::string via_member(int minor_version, std::string_view received_by) {
+  return fmt::format("1.{} {}", minor_version, received_by);
 }
 
 Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {

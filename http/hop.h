@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "http/head.h"
 
@@ -22,12 +21,23 @@ struct Hop {
   bool upgrades = false;
 };
 
-// This process in a Via field: its name, and a comment that tells it from others of the same name.
-// `ringside (5d1f09ab)`. The comment is random for each process.
-[[nodiscard]] std::string via_name(std::string_view name);
+// What tells a hop from others of the same name: random, made once for each sidecar and replica.
+[[nodiscard]] std::string random_mark();
 
-// The answer to an OPTIONS that goes no further than here: the head is all of it.
-[[nodiscard]] std::string options_response(TimePoint now, bool close);
+// What a hop is called: one value of each sidecar and of each replica.
+struct HopIdentity {
+  HopIdentity() = default;
+  HopIdentity(std::string name_of_hop, std::string_view mark);
+
+  std::string name;  // in Cache-Status, Proxy-Status and a response's Via: `ringside`, `cache-3`
+  // In a request's Via: the name, and the mark as a comment, `ringside (5d1f09ab)`. By it a hop
+  // knows a request that has been here before.
+  std::string via;
+};
+
+// A member of Via (RFC 9110 §7.6.3): the version of the message as it was received, HTTP/1.x, and
+// who has received it.
+[[nodiscard]] std::string via_member(int minor_version, std::string_view received_by);
 
 // Errors: loop where the request has passed `own_via` before (or more than limits::via_elements
 // proxies), method_not_allowed for TRACE, which would show a client what others have added to its

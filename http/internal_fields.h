@@ -12,6 +12,9 @@ inline constexpr std::string_view prefix = "Ringside-";
 inline constexpr std::string_view topology = "Ringside-Topology";
 // To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
 inline constexpr std::string_view extra_key = "Ringside-Extra-Key";
+// To the replica: the scheme of the client's request, where it is not `http`; part of the cache
+// key.
+inline constexpr std::string_view scheme = "Ringside-Scheme";
 // To the replica: for how many milliseconds its answer is of use; the sidecar waits a little
 // longer.
 inline constexpr std::string_view deadline = "Ringside-Deadline-Ms";

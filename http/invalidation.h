@@ -17,7 +17,7 @@ namespace ringside::http {
 //
 // The same origin is the same host and port. The scheme that clients see is not known where TLS
 // ends before us, so `https` counts beside `http`, each with its default port. Nobody else's
-// entries can be lost by that: a tier keeps one entry for both schemes.
+// entries can be lost by that: what is invalid is so in both schemes.
 //
 // Never "*", which means everything elsewhere, and nothing that is too long to be asked for.
 [[nodiscard]] std::vector<std::string> invalidated_targets(std::string_view method,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "http/head_text.h"
 
 namespace ringside::http {
 
@@ -23,9 +22,8 @@ MultipartRanges frame_ranges(std::span<const ByteSpan> spans, std::uint64_t comp
     // The line end before a delimiter is the delimiter's own, not the part's (RFC 2046 §5.1.1);
     // before the first there is nothing to end.
     std::string head = fmt::format("{}--{}\r\n", body.parts.empty() ? "" : "\r\n", boundary);
-    if (!content_type.empty()) append_field(head, "Content-Type", content_type);
-    append_field(head, "Content-Range", content_range_text(span, complete_length));
-    head += "\r\n";
+    if (!content_type.empty()) head += fmt::format("Content-Type: {}\r\n", content_type);
+    head += fmt::format("Content-Range: {}\r\n\r\n", content_range_text(span, complete_length));
     body.length_bytes += head.size() + span.size();
     body.parts.push_back({std::move(head), span});
   }

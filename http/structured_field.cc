@@ -19,6 +19,12 @@ constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
 constexpr bool is_alpha(char c) noexcept { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_printable(char c) noexcept { return c >= 0x20 && c <= 0x7e; }
 
+constexpr bool is_token_character(char c) noexcept {
+  return is_in(c, kTokenClass) || c == ':' || c == '/';
+}
+
+constexpr bool begins_token(char c) noexcept { return c == '*' || is_alpha(c); }
+
 constexpr bool is_key_character(char c) noexcept {
   return is_lower(c) || is_in(c, kDigitClass) || c == '_' || c == '-' || c == '.' || c == '*';
 }
@@ -77,15 +83,28 @@ class Parser {
   }
 
   bool dictionary(Dictionary& out) {
-    while (!rest_.empty()) {
+    return members([&] {
       Member member;
-      if (!allowed() || !key(member.key)) return false;
+      if (!key(member.key)) return false;
       if (take('=')) {
         if (!member_value(member.value)) return false;
       } else if (!parameters(std::get<Item>(member.value).parameters)) {
         return false;
       }
       put(out, std::move(member));
+      return true;
+    });
+  }
+
+  bool list(List& out) {
+    return members([&] { return member_value(out.emplace_back()); });
+  }
+
+ private:
+  template <class Take>
+  bool members(Take&& take_member) {
+    while (!rest_.empty()) {
+      if (!allowed() || !take_member()) return false;
       skip(" \t");
       if (rest_.empty()) return true;
       if (!take(',')) return false;
@@ -95,7 +114,6 @@ class Parser {
     return true;
   }
 
- private:
   bool take(char c) noexcept {
     if (!rest_.starts_with(c)) return false;
     rest_.remove_prefix(1);
@@ -158,7 +176,7 @@ class Parser {
     if (rest_.empty()) return false;
     const char c = rest_.front();
     if (c == '-' || is_in(c, kDigitClass)) return number(out);
-    if (c == '*' || is_alpha(c)) return token(out);
+    if (begins_token(c)) return token(out);
     rest_.remove_prefix(1);
     switch (c) {
       case '"':
@@ -199,9 +217,7 @@ class Parser {
   }
 
   bool token(BareItem& out) noexcept {
-    const std::string_view text =
-        take_while([](char c) { return is_in(c, kTokenClass) || c == ':' || c == '/'; });
-    out = Token{text};
+    out = Token{take_while(is_token_character)};
     return true;
   }
 
@@ -280,6 +296,34 @@ std::optional<Dictionary> parse_dictionary(const Fields& fields, std::string_vie
     if (!Parser(field.value, allowance).dictionary(out)) return std::nullopt;
   }
   return out;
+}
+
+std::optional<List> parse_list(std::string_view value) {
+  List out;
+  std::size_t allowance = limits::structured_members;
+  if (!Parser(value, allowance).list(out)) return std::nullopt;
+  return out;
+}
+
+std::string unescaped(String string) {
+  std::string out;
+  for (std::size_t i = 0; i < string.escaped.size(); ++i) {
+    if (string.escaped[i] == '\\') ++i;
+    out.push_back(string.escaped[i]);
+  }
+  return out;
+}
+
+const BareItem* parameter(const Item& item, std::string_view key) noexcept {
+  for (const Parameter& one : item.parameters) {
+    if (one.key == key) return &one.value;
+  }
+  return nullptr;
+}
+
+bool is_token(std::string_view text) noexcept {
+  return !text.empty() && begins_token(text.front()) &&
+         std::all_of(text.begin(), text.end(), is_token_character);
 }
 
 }  // namespace ringside::http::structured

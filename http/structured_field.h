@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -43,6 +44,7 @@ struct DisplayString {       // §3.3.8
 };
 
 using Integer = std::int64_t;  // §3.3.1: at most 15 digits
+inline constexpr Integer kIntegerMost = 999'999'999'999'999;
 using BareItem =
     std::variant<bool, Integer, Decimal, String, Token, ByteSequence, Date, DisplayString>;
 
@@ -72,6 +74,8 @@ struct Member {
 
 using Dictionary = std::vector<Member>;  // §3.2: each key once
 
+using List = std::vector<std::variant<Item, InnerList>>;  // §3.1
+
 // All lines of that name as one Dictionary (§4.2.2), empty where they say nothing or there are
 // none. nullopt: something in them is no structured field, and so none of it counts (§4.2). Of a
 // key that stands there twice the last value counts. A line that is no Dictionary by itself is a
@@ -79,5 +83,17 @@ using Dictionary = std::vector<Member>;  // §3.2: each key once
 // and parameters are together at most limits::structured_members; more is a fault.
 [[nodiscard]] std::optional<Dictionary> parse_dictionary(const Fields& fields,
                                                          std::string_view field_name);
+
+// The same of the value of one line, or of all of them joined, as a List (§4.2.1).
+[[nodiscard]] std::optional<List> parse_list(std::string_view value);
+
+// What a String means.
+[[nodiscard]] std::string unescaped(String string);
+
+// The value of a parameter; nullptr where there is none of that key.
+[[nodiscard]] const BareItem* parameter(const Item& item, std::string_view key) noexcept;
+
+// Whether it can be written as a Token.
+[[nodiscard]] bool is_token(std::string_view text) noexcept;
 
 }  // namespace ringside::http::structured

@@ -32,7 +32,7 @@ struct Target {
 [[nodiscard]] Result<void> normalise_target(std::string_view request_target, Target& target);
 
 // An absolute-form target (RFC 9112 §3.2.2) in its parts; views into it. Scheme http or https,
-// which does not matter any further: the scheme of a request is that of its connection.
+// which does not matter any further: what counts is the client's connection (see told_client).
 struct AbsoluteTarget {
   std::string_view authority;
   std::string_view rest;  // path and query; may be empty, or start with '?'

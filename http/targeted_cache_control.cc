@@ -11,25 +11,20 @@
 namespace ringside::http {
 namespace {
 
-bool forbids(std::string_view name) noexcept {
-  return name == "no-store" || name == "no-cache" || name == "private";
-}
-
 void apply(std::string_view name, const structured::BareItem& value, ResponseDirectives& out) {
-  if (const Lifetime lifetime = lifetime_named(name)) {
+  const auto* row = find_directive(kResponseDirectives, name);
+  if (row == nullptr) return;
+  if (row->seconds != nullptr) {
     const auto* seconds = std::get_if<structured::Integer>(&value);
-    out.*lifetime = as_delta_seconds(seconds != nullptr ? *seconds : 0);
-  } else if (const auto* given = std::get_if<bool>(&value)) {
-    if (*given) add_flag(name, std::nullopt, out);
-  } else if (!forbids(name)) {
+    out.*row->seconds = as_delta_seconds(seconds != nullptr ? *seconds : 0);
     return;
-  } else if (const auto* names = std::get_if<structured::String>(&value)) {
-    add_flag(name, names->escaped, out);
-  } else if (const auto* single = std::get_if<structured::Token>(&value)) {
-    add_flag(name, single->text, out);
-  } else {
-    add_flag(name, std::nullopt, out);
   }
+  const auto* given = std::get_if<bool>(&value);
+  if (given != nullptr ? !*given : !row->forbids) return;
+  std::optional<std::string_view> argument;
+  if (const auto* names = std::get_if<structured::String>(&value)) argument = names->escaped;
+  if (const auto* single = std::get_if<structured::Token>(&value)) argument = single->text;
+  add_directive(*row, argument, out);
 }
 
 std::optional<ResponseDirectives> parse_dictionary_directives(const Fields& fields,
@@ -92,37 +87,21 @@ SurrogateDirective surrogate_directive_of(std::string_view member) noexcept {
   return out;
 }
 
-std::optional<Seconds> delta_seconds(std::string_view digits) noexcept {
-  if (digits.empty()) return std::nullopt;
-  Seconds value{0};
-  for (const char c : digits) {
-    if (!is_in(c, kDigitClass)) return std::nullopt;
-    value = as_delta_seconds((value * 10 + Seconds(c - '0')).count());
-  }
-  return value;
-}
-
 void apply(const SurrogateDirective& directive, ResponseDirectives& out) {
-  if (same_token(directive.name, "no-store-remote")) {
-    out.no_store = true;
-    return;
-  }
-  const Lifetime lifetime = lifetime_named(directive.name);
-  if (lifetime == nullptr) {
-    add_flag(directive.name, directive.argument, out);
-    return;
-  }
-  if (out.*lifetime) return;
+  if (same_token(directive.name, "no-store-remote")) out.no_store = true;
+  const auto* row = find_directive(kResponseDirectives, directive.name);
+  if (row == nullptr) return;
   const std::string_view argument = directive.argument.value_or(std::string_view());
-  const bool may_have_two = lifetime == &ResponseDirectives::max_age;
+  const bool may_have_two = row->seconds == &ResponseDirectives::max_age;
   const std::size_t plus = may_have_two ? argument.find('+') : argument.npos;
-  const auto seconds = delta_seconds(argument.substr(0, plus));
   if (plus == argument.npos) {
-    out.*lifetime = seconds.value_or(Seconds{0});
+    add_directive(*row, directive.argument, out);
     return;
   }
+  if (out.max_age) return;
+  const auto seconds = delta_seconds(argument.substr(0, plus));
   const auto extension = delta_seconds(argument.substr(plus + 1));
-  out.*lifetime = seconds && extension ? *seconds : Seconds{0};
+  out.max_age = seconds && extension ? *seconds : Seconds{0};
   if (!seconds || !extension) return;
   if (!out.stale_while_revalidate) out.stale_while_revalidate = extension;
   if (!out.stale_if_error) out.stale_if_error = extension;

@@ -1,152 +1,208 @@
 #include "k8s/api_client.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <httplib.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/limits.h"
-#include "k8s/api_connect.h"
-#include "k8s/api_stream.h"
 #include "k8s/api_tls.h"
+#include "k8s/dns_channel.h"
 #include "k8s/service_account.h"
 
 namespace ringside::k8s {
 namespace {
 
-// What the layers below httplib's request find out; httplib itself only says that it failed.
-struct Wiretap {
-  Milliseconds connect_timeout;
-  Milliseconds patience;
-  IoPoint deadline;
-  Halt& halt;
-  std::optional<Failure> failure;  // of connecting
-  std::optional<Halt::Hold> hold;
-  std::optional<ApiStream> stream;  // while and after bytes were exchanged
-};
+using IoPoint = std::chrono::steady_clock::time_point;
 
-// httplib's client with our own connecting, which can be ended, and our own stream.
-template <class Base>
-class Wire final : public Base {
- public:
-  Wire(const std::string& name, const Endpoint& server, Wiretap& tap)
-      : Base(name, server.port), server_(server), tap_(tap) {}
-
- private:
-  using Socket = typename Base::Socket;
-
-  bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
-    auto connected = connect_to(server_, tap_.connect_timeout, tap_.halt);
-    if (!connected) {
-      tap_.failure = connected.error();
-      error = httplib::Error::Connection;
-      return false;
-    }
-    socket.sock = connected->release();
-    tap_.hold.emplace(tap_.halt, socket.sock);
-    return true;
-  }
-
-  bool process_socket(const Socket& socket,
-                      std::function<bool(httplib::Stream&)> callback) override {
-    // The handshake has made it a blocking one.
-    ::fcntl(socket.sock, F_SETFL, ::fcntl(socket.sock, F_GETFL, 0) | O_NONBLOCK);
-    tap_.stream.emplace(socket.sock, socket.ssl, tap_.patience, tap_.deadline);
-    return callback(*tap_.stream);
-  }
-
-  Endpoint server_;
-  Wiretap& tap_;
-};
+IoPoint now() { return std::chrono::steady_clock::now(); }
 
 Failure failed(FailureReason reason, std::string message) {
   return {reason, std::move(message), std::nullopt};
 }
+
+Failure stopped_failure() { return failed(FailureReason::unreachable, "stopped"); }
 
 bool is_loopback(const std::string& host) {
   const auto address = IpAddress::try_parse(host);
   return address ? address->is_loopback() : host == "localhost";
 }
 
-// Why there was no whole answer, by what the layers below saw.
-Failure no_answer(const Access& access, const Wiretap& tap, const CertificateDoubt& doubt) {
-  if (tap.halt.ordered()) return failed(FailureReason::unreachable, "stopped");
-  const std::string server = "API server " + access.server.text();
-  if (tap.failure) {
-    return failed(tap.failure->reason,
-                  fmt::format("API server {}; is it there, and is its address right ({})?",
-                              tap.failure->message, access.origin));
-  }
-  if (!doubt.message.empty()) {
-    return failed(FailureReason::other,
-                  fmt::format("{} is not believed: {}; check the CA and the server name of {}",
-                              server, doubt.message, access.origin));
-  }
-  if (!tap.stream) {
-    return failed(FailureReason::unreachable,
-                  fmt::format("{}: no TLS handshake within {} ms: {}; does it speak TLS 1.2 there?",
-                              server, tap.connect_timeout.count(), last_tls_error()));
-  }
-  switch (tap.stream->end()) {
-    case ApiStream::End::silent:
-      return failed(FailureReason::unreachable,
-                    fmt::format("{}: its answer did not come, or did not go on, in time", server));
-    case ApiStream::End::closed:
-      return failed(FailureReason::unreachable,
-                    fmt::format("{}: it closed the connection before its answer ended", server));
-    case ApiStream::End::broken:
-      return failed(FailureReason::unreachable,
-                    fmt::format("{}: the connection broke: {}", server, tap.stream->reason()));
-    case ApiStream::End::none:
-      break;
-  }
-  return failed(
-      FailureReason::malformed,
-      fmt::format("{}: its answer is no HTTP; is that an API server ({})?", server, access.origin));
-}
-
-// What came of an answer's bytes.
-struct Reading {
+// One question and what came of it; httplib itself only says that it failed.
+struct Asking {
+  Milliseconds silence_most;
+  IoPoint deadline;
+  IoPoint heard;  // from the server, last
   int status = 0;
   std::string retry_after;
-  std::string refusal;   // the body of an answer that is no 200
-  bool enough = false;   // the taker refused what came
-  bool cut_off = false;  // the refusal is too long
+  std::string refusal;  // the body of an answer that is no 200
+  bool enough = false;  // the taker refused what came
+  CertificateDoubt doubt;
+
+  // The deadline is looked at where something comes; httplib bounds the silence between.
+  [[nodiscard]] bool in_time() {
+    heard = now();
+    return heard < deadline;
+  }
+  [[nodiscard]] bool was_late() const { return now() >= std::min(deadline, heard + silence_most); }
 };
 
-void take_answer(httplib::Request& request, Reading& reading, Wiretap& tap, Milliseconds patience,
-                 const ApiClient::Taker& take) {
-  request.response_handler = [&reading, &tap, patience, &take](const httplib::Response& response) {
-    reading.status = response.status;
-    reading.retry_after = response.get_header_value("Retry-After");
-    if (response.status != 200) return true;
-    tap.stream->set_patience(patience);
-    reading.enough = !take({});
-    return !reading.enough;
+void take_answer(httplib::Request& request, Asking& asking, const ApiClient::Taker& take) {
+  request.response_handler = [&asking, &take](const httplib::Response& response) {
+    asking.status = response.status;
+    asking.retry_after = response.get_header_value("Retry-After");
+    if (response.status == 200) asking.enough = !take({});
+    return asking.in_time() && !asking.enough;
   };
-  request.content_receiver = [&reading, &take](const char* data, std::size_t size,
-                                               std::uint64_t /*offset*/, std::uint64_t /*total*/) {
-    if (reading.status == 200) {
-      reading.enough = !take({data, size});
-      return !reading.enough;
+  request.content_receiver = [&asking, &take](const char* data, std::size_t size,
+                                              std::uint64_t /*offset*/, std::uint64_t /*total*/) {
+    if (!asking.in_time()) return false;
+    if (asking.status == 200) {
+      asking.enough = !take({data, size});
+      return !asking.enough;
     }
-    reading.cut_off = reading.refusal.size() + size > limits::api_refusal_size_bytes;
-    if (!reading.cut_off) reading.refusal.append(data, size);
-    return !reading.cut_off;
+    const std::size_t room = limits::api_refusal_size_bytes - asking.refusal.size();
+    asking.refusal.append(data, std::min(size, room));
+    return size <= room;
   };
 }
 
-template <class Base>
-httplib::Result send(Wire<Base>& wire, const httplib::Request& request, Milliseconds timeout) {
-  wire.set_connection_timeout(timeout);  // of the handshake: each of its waits
-  wire.set_keep_alive(false);
-  wire.set_follow_location(false);
-  wire.set_decompress(false);
-  wire.set_url_encode(false);
-  return wire.send(request);
+httplib::Request request_for(const Access& access, const std::string& path_and_query,
+                             const std::string& bearer) {
+  httplib::Request request;
+  request.method = "GET";
+  request.path = access.base_path + path_and_query;
+  request.headers = {{"Host", access.server.text()},
+                     {"Accept", "application/json"},
+                     {"Accept-Encoding", "identity"},
+                     {"User-Agent", "ringside/" RINGSIDE_VERSION}};
+  if (!bearer.empty()) request.headers.emplace("Authorization", "Bearer " + bearer);
+  return request;
+}
+
+// A silent watch must be told from a server that is gone.
+void set_keepalive(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(limits::api_keepalive_idle.count()));
+  set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::api_keepalive_interval.count()));
+  set(IPPROTO_TCP, TCP_KEEPCNT, limits::api_keepalive_probes);
+}
+
+Outcome<std::unique_ptr<httplib::ClientImpl>> client_for(const Access& access,
+                                                         const MemoryFile* authorities,
+                                                         CertificateDoubt& doubt) {
+  const int port = access.server.port;
+  if (!access.tls) return std::make_unique<httplib::ClientImpl>(access.server.host, port);
+  auto client = std::make_unique<httplib::SSLClient>(expected_name(access), port);
+  client->enable_server_certificate_verification(!access.insecure);
+  if (authorities != nullptr) client->set_ca_cert_path(authorities->path());
+  if (auto prepared = prepare_tls(client->ssl_context(), access, doubt); !prepared) {
+    return prepared.error();
+  }
+  return client;
+}
+
+// Success where there was a whole answer. httplib's stop() waits for a connection that is being
+// made, and is forgotten where none is yet; so the halt has hold of the socket from its beginning.
+httplib::Error send(httplib::ClientImpl& client, httplib::Request& request, Asking& asking,
+                    Milliseconds connect_timeout, Halt& halt) {
+  std::optional<Halt::Hold> hold;
+  client.set_socket_options([&](int socket) {
+    set_keepalive(socket);
+    hold.emplace(halt, socket);
+  });
+  client.set_connection_timeout(connect_timeout);  // and of each wait of the handshake
+  client.set_read_timeout(asking.silence_most);
+  client.set_write_timeout(asking.silence_most);
+  client.set_tcp_nodelay(true);
+  client.set_decompress(false);
+  client.set_url_encode(false);
+  asking.heard = now();
+  httplib::Response response;
+  httplib::Error error = httplib::Error::Success;
+  if (client.send(request, response, error)) {
+    asking.status = response.status;  // without a body nobody told
+    return httplib::Error::Success;
+  }
+  return error == httplib::Error::Success ? httplib::Error::Connection : error;
+}
+
+// Where it is, as text. A name is looked up here, for getaddrinfo(3), which httplib would ask,
+// can't be stopped.
+Outcome<std::vector<std::string>> addresses_of(const Endpoint& server, Milliseconds timeout,
+                                               const Halt& halt) {
+  if (IpAddress::try_parse(server.host)) return std::vector{server.host};
+  const SystemClock clock;
+  DnsChannel names({}, halt.descriptor(), clock, clock.steady_now() + timeout);
+  auto found = names.failure() ? Outcome<std::vector<std::string>>(*names.failure())
+                               : names.addresses(server.host);
+  if (found) return found;
+  return failed(FailureReason::unreachable,
+                fmt::format("API server {}: {}", server.text(), found.error().message));
+}
+
+// Why there was no whole answer.
+Failure no_answer(const Access& access, const Asking& asking, Milliseconds connect_timeout,
+                  httplib::Error error) {
+  const std::string server = "API server " + access.server.text();
+  const auto unreachable = [&](std::string_view why) {
+    return failed(FailureReason::unreachable, fmt::format("{}: {}", server, why));
+  };
+  switch (error) {
+    case httplib::Error::ConnectionTimeout:
+      return unreachable(
+          fmt::format("no connection within {} ms; is it there, and is its address right ({})?",
+                      connect_timeout.count(), access.origin));
+    case httplib::Error::SSLConnection:
+      return unreachable(
+          fmt::format("no TLS handshake within {} ms: {}; does it speak TLS 1.2 "
+                      "there?",
+                      connect_timeout.count(), first_tls_error()));
+    case httplib::Error::SSLLoadingCerts:
+      return failed(FailureReason::other,
+                    fmt::format("{} has no certificate in PEM format", asking.doubt.believed));
+    case httplib::Error::SSLServerVerification:
+      return failed(
+          FailureReason::other,
+          fmt::format("{} is not believed: {}; check the CA and the server name of {}", server,
+                      asking.doubt.message.empty()
+                          ? "its certificate is not for " + asking.doubt.expected
+                          : asking.doubt.message,
+                      access.origin));
+    case httplib::Error::Read:
+    case httplib::Error::Write:
+    case httplib::Error::Canceled:
+      if (asking.was_late()) {
+        return unreachable("its answer did not come, or did not go on, in time");
+      }
+      if (asking.status != 0) {
+        return unreachable("it closed the connection before its answer ended, or that broke");
+      }
+      return unreachable(
+          fmt::format("it closed the connection before it answered, or that broke, or what it says "
+                      "is no HTTP; is that an API server ({})?",
+                      access.origin));
+    default:
+      return unreachable(
+          fmt::format("nothing listens there, or nothing leads there; is it there, "
+                      "and is its address right ({})?",
+                      access.origin));
+  }
+}
+
+// Nothing was said yet, so that another address may be tried.
+bool is_unconnected(httplib::Error error) {
+  return error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout;
 }
 
 }  // namespace
@@ -175,38 +231,35 @@ Outcome<std::string> ApiClient::token() const {
 
 Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& question,
                              const Patience& patience, const Taker& take) {
-  if (stopped()) return failed(FailureReason::unreachable, "stopped");
-  auto bearer = token();
+  if (stopped()) return stopped_failure();
+  const auto bearer = token();
   if (!bearer) return bearer.error();
+  const auto authorities = authorities_of(access_);
+  if (!authorities) return authorities.error();
+  const auto addresses = addresses_of(access_.server, pace_.connect_timeout, halt_);
+  if (stopped()) return stopped_failure();
+  if (!addresses) return addresses.error();
 
-  httplib::Request request;
-  request.method = "GET";
-  request.path = access_.base_path + path_and_query;
-  request.headers = {{"Host", access_.server.text()},
-                     {"Accept", "application/json"},
-                     {"Accept-Encoding", "identity"},
-                     {"User-Agent", "ringside/" RINGSIDE_VERSION}};
-  if (!bearer->empty()) request.headers.emplace("Authorization", "Bearer " + *bearer);
-
-  const IoPoint deadline = std::chrono::steady_clock::now() + patience.whole;
-  Wiretap tap{pace_.connect_timeout, patience.answer, deadline, halt_, {}, {}, {}};
-  CertificateDoubt doubt;
-  Reading reading;
-  take_answer(request, reading, tap, patience.piece, take);
-  std::optional<httplib::Result> result;
-  if (access_.tls) {
-    Wire<httplib::SSLClient> wire(server_name_indication(access_), access_.server, tap);
-    wire.enable_server_certificate_verification(false);  // httplib's; OpenSSL's own is on
-    if (auto prepared = prepare_tls(wire.ssl_context(), access_, doubt); !prepared) return prepared;
-    result = send(wire, request, pace_.connect_timeout);
-  } else {
-    Wire<httplib::ClientImpl> wire(access_.server.host, access_.server, tap);
-    result = send(wire, request, pace_.connect_timeout);
+  Asking asking;
+  asking.silence_most = patience.silence;
+  asking.deadline = now() + patience.whole;
+  auto client = client_for(access_, *authorities ? &**authorities : nullptr, asking.doubt);
+  if (!client) return client.error();
+  httplib::Request request = request_for(access_, path_and_query, *bearer);
+  take_answer(request, asking, take);
+  httplib::Error error = httplib::Error::Connection;
+  for (const std::string& address : *addresses) {
+    (*client)->set_hostname_addr_map(
+        {{access_.tls ? expected_name(access_) : access_.server.host, address}});
+    error = send(**client, request, asking, pace_.connect_timeout, halt_);
+    if (stopped()) return stopped_failure();
+    if (!is_unconnected(error)) break;
   }
-  if (*result && reading.status == 0) reading.status = (*result)->status;  // without a body
-  if (reading.status == 200 && (*result || reading.enough)) return {};
-  if (reading.status == 0 || reading.status == 200) return no_answer(access_, tap, doubt);
-  return failure_of(reading.status, reading.retry_after, reading.refusal, question, access_.origin);
+  if (asking.status == 200 && (error == httplib::Error::Success || asking.enough)) return {};
+  if (asking.status == 0 || asking.status == 200) {
+    return no_answer(access_, asking, pace_.connect_timeout, error);
+  }
+  return failure_of(asking.status, asking.retry_after, asking.refusal, question, access_.origin);
 }
 
 Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Question& question) {
@@ -217,8 +270,7 @@ Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Que
     if (!too_large) body += piece;
     return !too_large;
   };
-  const Patience patience{pace_.answer_timeout, pace_.answer_timeout, pace_.answer_whole};
-  auto asked = ask(path_and_query, question, patience, take);
+  auto asked = ask(path_and_query, question, {pace_.answer_timeout, pace_.answer_whole}, take);
   if (!asked) return asked.error();
   if (too_large) {
     return failed(FailureReason::malformed,
@@ -231,8 +283,7 @@ Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Que
 
 Outcome<void> ApiClient::watch(const std::string& path_and_query, const Question& question,
                                const Taker& take) {
-  return ask(path_and_query, question,
-             {pace_.answer_timeout, pace_.watch_silence, pace_.watch_whole}, take);
+  return ask(path_and_query, question, {pace_.watch_silence, pace_.watch_whole}, take);
 }
 
 }  // namespace ringside::k8s

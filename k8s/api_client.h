@@ -12,8 +12,9 @@
 
 namespace ringside::k8s {
 
-// Asks one API server. Each call blocks and has a connection of its own; the token is read from its
-// file for each. Thread-safe. SIGPIPE must be ignored (program/signals.h): OpenSSL may raise it.
+// Asks one API server, by httplib. Each call blocks and has a connection of its own; the token is
+// read from its file for each. Thread-safe. SIGPIPE must be ignored (program/signals.h): httplib
+// and OpenSSL may raise it.
 class ApiClient {
  public:
   ApiClient(Access access, const Pace& pace) : access_(std::move(access)), pace_(pace) {}
@@ -39,9 +40,8 @@ class ApiClient {
 
  private:
   struct Patience {
-    Milliseconds answer;  // for the answer's head
-    Milliseconds piece;   // for the next piece of its body
-    Milliseconds whole;   // for all of it
+    Milliseconds silence;  // until the answer begins, and between two pieces of it
+    Milliseconds whole;    // for all of it, looked at with each piece
   };
   [[nodiscard]] Outcome<void> ask(const std::string& path_and_query, const Question& question,
                                   const Patience& patience, const Taker& take);

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "k8s/stateful_set.h"
 
@@ -63,90 +64,16 @@ bool is_known(std::string_view key) {
   return std::binary_search(known_keys.begin(), known_keys.end(), key);
 }
 
-// Builds the value of what is known and counts through the rest. nlohmann's parser does not
-// recurse, and a level of what is not kept costs it a bit.
-class Keeper final : public nlohmann::json_sax<json> {
- public:
-  [[nodiscard]] json&& value() noexcept { return std::move(root_); }
-  [[nodiscard]] const std::string& wrong() const noexcept { return wrong_; }
-
-  bool null() override { return keep(nullptr); }
-  bool boolean(bool value) override { return keep(value); }
-  bool number_integer(number_integer_t value) override { return keep(value); }
-  bool number_unsigned(number_unsigned_t value) override { return keep(value); }
-  bool number_float(number_float_t value, const string_t&) override { return keep(value); }
-  bool string(string_t& value) override { return keep(std::move(value)); }
-  bool binary(binary_t&) override { return fail("holds binary data"); }
-  bool start_object(std::size_t) override { return open(json::object()); }
-  bool start_array(std::size_t) override { return open(json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-
-  bool key(string_t& key) override {
-    if (passed_over_ > 0) return true;
-    is_kept_ = is_known(key);
-    if (is_kept_) key_ = std::move(key);
-    return true;
+std::string words_for(const JsonFault& fault) {
+  switch (fault.kind) {
+    case JsonFault::Kind::too_deep:
+      return fmt::format("nests more than {} deep", limits::json_depth);
+    case JsonFault::Kind::too_many_values:
+      return fmt::format("has more than {} values of use", limits::json_values);
+    default:
+      return fmt::format("is no JSON at byte {}", fault.position);
   }
-
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    return fail(fmt::format("is no JSON at byte {}", position));
-  }
-
- private:
-  // Whether the value that comes now is kept. Asked once for each.
-  bool take() { return passed_over_ == 0 && std::exchange(is_kept_, true); }
-
-  bool keep(json value) { return !take() || put(std::move(value)) != nullptr; }
-
-  bool open(json value) {
-    if (!take()) {
-      ++passed_over_;
-      return true;
-    }
-    if (open_.size() == limits::json_depth) {
-      return fail(fmt::format("nests more than {} deep", limits::json_depth));
-    }
-    json* const place = put(std::move(value));
-    if (!place) return false;
-    open_.push_back(place);
-    return true;
-  }
-
-  bool close() {
-    if (passed_over_ > 0) {
-      --passed_over_;
-    } else {
-      open_.pop_back();
-    }
-    return true;
-  }
-
-  json* put(json value) {
-    if (++kept_ > limits::api_values) {
-      fail(fmt::format("has more than {} values of use", limits::api_values));
-      return nullptr;
-    }
-    if (open_.empty()) return &(root_ = std::move(value));
-    json& parent = *open_.back();
-    if (parent.is_array()) return &parent.emplace_back(std::move(value));
-    return &(parent[key_] = std::move(value));
-  }
-
-  bool fail(std::string what) {
-    wrong_ = std::move(what);
-    return false;
-  }
-
-  json root_;
-  std::vector<json*> open_;      // within each other; a parent stays in place while a child is open
-  std::string key_;              // of the value that comes next, where it is an object's
-  bool is_kept_ = true;          // that value
-  std::size_t passed_over_ = 0;  // objects and arrays that are open and not kept
-  std::size_t kept_ = 0;
-  std::string wrong_;
-};
+}
 
 }  // namespace
 
@@ -160,15 +87,15 @@ ApiJson::ApiJson(std::string_view text) {
                                text.size(), limits::api_answer_size_bytes)));
     return;
   }
-  Keeper keeper;
-  json::sax_parse(text, &keeper);
-  if (keeper.wrong().empty()) {
-    root_ = keeper.value();
-  } else {
+  JsonTerms terms;
+  terms.is_kept = is_known;
+  terms.may_repeat_keys = true;
+  if (const auto fault = read_json(text, terms, root_)) {
+    root_ = nullptr;
     fail(
         malformed(fmt::format("the answer of {} bytes {}: is this address a Kubernetes API "
                               "server's, and nothing between that cuts or changes answers?",
-                              text.size(), keeper.wrong())));
+                              text.size(), words_for(*fault))));
   }
 }
 

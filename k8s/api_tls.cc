@@ -3,41 +3,30 @@
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include <climits>
+#include <cerrno>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "base/check.h"
-#include "base/limits.h"
 #include "k8s/service_account.h"
 
 namespace ringside::k8s {
 namespace {
 
-template <auto Function>
-struct FreeBy {
-  template <class T>
-  void operator()(T* what) const noexcept {
-    Function(what);
-  }
+struct FreeBio {
+  void operator()(BIO* bio) const noexcept { BIO_free_all(bio); }
 };
-using Bio = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
+using Bio = std::unique_ptr<BIO, FreeBio>;
 
 constexpr std::size_t shown_names_size_bytes = 256;  // of a certificate, in a message
 
 Failure senseless(std::string message) { return {FailureReason::other, std::move(message), {}}; }
-
-Bio memory(std::string_view bytes) {
-  RINGSIDE_CHECK(bytes.size() <= INT_MAX);
-  Bio made(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
-  RINGSIDE_CHECK(made != nullptr);
-  return made;
-}
 
 std::string all_of(BIO* bio) {
   char* bytes = nullptr;
@@ -99,57 +88,25 @@ int judge(int believed, X509_STORE_CTX* store) {
   return believed;
 }
 
-// How many certificates of a PEM text were added.
-int believe(X509_STORE* store, std::string_view pem) {
-  const Bio bio = memory(pem);
-  int added = 0;
-  while (const Certificate each{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
-    if (X509_STORE_add_cert(store, each.get()) == 1) ++added;
-  }
-  ERR_clear_error();  // the end of the text is one
-  return added;
-}
-
-Outcome<void> set_authorities(SSL_CTX* context, const Access& access, CertificateDoubt& doubt) {
-  if (access.ca_file.empty() && access.ca_pem.empty()) {
-    doubt.believed = "the system's store";
-    if (SSL_CTX_set_default_verify_paths(context) == 1) return {};
-    return senseless(fmt::format("cannot read the system's certificates: {}", last_tls_error()));
-  }
-  std::string pem = access.ca_pem;
-  doubt.believed = fmt::format("the CA of {}", access.origin);
-  if (!access.ca_file.empty()) {
-    doubt.believed = access.ca_file;
-    auto read = read_credential(access.ca_file, "the CA's certificates");
-    if (!read) return senseless(read.error().message);
-    pem = std::move(*read);
-  }
-  if (believe(SSL_CTX_get_cert_store(context), pem) > 0) return {};
-  return senseless(fmt::format("{} has no certificate in PEM format", doubt.believed));
-}
-
 // No file, no terminal: a key with a password is refused.
 int no_password(char* /*buffer*/, int /*size*/, int /*for_writing*/, void* /*unused*/) { return 0; }
 
 Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
   if (access.client_certificate_pem.empty()) return {};
-  const Bio certificates = memory(access.client_certificate_pem);
-  const Certificate own{PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)};
-  if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
+  const auto certificates = MemoryFile::of(access.client_certificate_pem);
+  if (!certificates) return certificates.error();
+  const auto key = MemoryFile::of(access.client_key_pem);
+  if (!key) return key.error();
+  SSL_CTX_set_default_passwd_cb(context, no_password);
+  if (SSL_CTX_use_certificate_chain_file(context, certificates->path().c_str()) != 1) {
     return senseless(fmt::format("the client certificate of {} is none in PEM format: {}",
-                                 access.origin, last_tls_error()));
+                                 access.origin, first_tls_error()));
   }
-  while (X509* const next = PEM_read_bio_X509(certificates.get(), nullptr, no_password, nullptr)) {
-    if (SSL_CTX_add0_chain_cert(context, next) != 1) X509_free(next);
-  }
-  ERR_clear_error();
-  const Bio keys = memory(access.client_key_pem);
-  const Key key{PEM_read_bio_PrivateKey(keys.get(), nullptr, no_password, nullptr)};
-  if (key == nullptr || SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+  if (SSL_CTX_use_PrivateKey_file(context, key->path().c_str(), SSL_FILETYPE_PEM) != 1) {
     return senseless(fmt::format(
         "the client key of {} is none in PEM format without a password, or another certificate's: "
         "{}",
-        access.origin, last_tls_error()));
+        access.origin, first_tls_error()));
   }
   return {};
 }
@@ -157,46 +114,71 @@ Outcome<void> set_own_certificate(SSL_CTX* context, const Access& access) {
 void expect_name(SSL_CTX* context, const std::string& name) {
   X509_VERIFY_PARAM* const terms = SSL_CTX_get0_param(context);
   if (X509_VERIFY_PARAM_set1_ip_asc(terms, name.c_str()) == 1) return;
-  ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(
       terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   RINGSIDE_CHECK(X509_VERIFY_PARAM_set1_host(terms, name.data(), name.size()) == 1);
+}
+
+// httplib sends its host as the server's name, be it an address, which is no name (RFC 6066 §3).
+// OpenSSL calls this before it writes its first message.
+void send_no_name(const SSL* session, int where, int /*returned*/) {
+  if ((where & SSL_CB_HANDSHAKE_START) != 0) {
+    SSL_set_tlsext_host_name(const_cast<SSL*>(session), nullptr);
+  }
+}
+
+}  // namespace
+
+std::string first_tls_error() {
+  const unsigned long code = ERR_peek_error();
+  ERR_clear_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "the connection ended" : reason;
 }
 
 const std::string& expected_name(const Access& access) {
   return access.server_name.empty() ? access.server.host : access.server_name;
 }
 
-}  // namespace
-
-std::string last_tls_error() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return reason == nullptr ? "the connection ended" : reason;
-}
-
-std::string server_name_indication(const Access& access) {
-  const std::string& name = expected_name(access);
-  return IpAddress::try_parse(name) ? std::string() : name;
-}
-
 Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access, CertificateDoubt& doubt) {
   ERR_clear_error();
   RINGSIDE_CHECK(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
-  static constexpr unsigned char protocols[] = "\x08http/1.1";
-  RINGSIDE_CHECK(SSL_CTX_set_alpn_protos(context, protocols, sizeof(protocols) - 1) == 0);
   if (auto own = set_own_certificate(context, access); !own) return own;
-  if (access.insecure) {
-    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
-    return {};
-  }
   doubt.expected = expected_name(access);
-  if (auto authorities = set_authorities(context, access, doubt); !authorities) return authorities;
+  if (IpAddress::try_parse(doubt.expected)) SSL_CTX_set_info_callback(context, send_no_name);
+  if (access.insecure) return {};
+  doubt.believed = !access.ca_file.empty()  ? access.ca_file
+                   : !access.ca_pem.empty() ? fmt::format("the CA of {}", access.origin)
+                                            : "the system's store";
   expect_name(context, doubt.expected);
   SSL_CTX_set_app_data(context, &doubt);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, judge);
+  ERR_clear_error();
   return {};
+}
+
+Outcome<MemoryFile> MemoryFile::of(std::string_view bytes) {
+  MemoryFile file;
+  file.memory_ = Descriptor(::memfd_create("ringside-pem", MFD_CLOEXEC));
+  const ssize_t written = ::write(file.memory_.get(), bytes.data(), bytes.size());
+  if (written >= 0 && static_cast<std::size_t>(written) == bytes.size()) return file;
+  return senseless(
+      fmt::format("no memory for a certificate: {}", std::generic_category().message(errno)));
+}
+
+std::string MemoryFile::path() const { return fmt::format("/proc/self/fd/{}", memory_.get()); }
+
+Outcome<std::optional<MemoryFile>> authorities_of(const Access& access) {
+  std::string pem = access.ca_pem;
+  if (!access.ca_file.empty()) {
+    auto read = read_credential(access.ca_file, "the CA's certificates");
+    if (!read) return senseless(read.error().message);
+    pem = std::move(*read);
+  }
+  if (pem.empty()) return std::optional<MemoryFile>();
+  auto file = MemoryFile::of(pem);
+  if (!file) return file.error();
+  return std::optional(std::move(*file));
 }
 
 }  // namespace ringside::k8s

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "k8s/access.h"
 #include "k8s/failure.h"
+#include "k8s/halt.h"
 
 struct ssl_ctx_st;
 
@@ -16,17 +19,32 @@ struct CertificateDoubt {
   std::string message;
 };
 
-// Sets a new context of OpenSSL's: TLS 1.2 or newer, HTTP/1.1, whom to believe, what name or
-// address the certificate must be for, and our own certificate, all as `access` says. Only what it
-// names is believed, and only names of the certificate count, not its subject. `doubt` must outlive
-// the context. A Failure says which part of the access makes no sense.
+// What httplib has no setting for, set in its SSL_CTX: TLS 1.2 or newer, our own certificate, no
+// address as the server's name, and what name or address the certificate must be for. OpenSSL looks
+// for that by its own rules, where httplib alone would take the certificate's subject for a name
+// too; httplib's check of the certificate then fails, and `doubt`, which must outlive the context,
+// says why. A Failure says which part of the access makes no sense.
 [[nodiscard]] Outcome<void> prepare_tls(ssl_ctx_st* context, const Access& access,
                                         CertificateDoubt& doubt);
 
-// What is sent as SNI: never an address (RFC 6066 §3); then it is empty.
-[[nodiscard]] std::string server_name_indication(const Access& access);
+// A text in memory that libraries read as a file.
+class MemoryFile {
+ public:
+  [[nodiscard]] static Outcome<MemoryFile> of(std::string_view bytes);
+  [[nodiscard]] std::string path() const;  // while this lives
 
-// What OpenSSL's queue of this thread says last; empties it.
-[[nodiscard]] std::string last_tls_error();
+ private:
+  Descriptor memory_;
+};
+
+// Whom to believe, for httplib to read: the bytes of Access::ca_file, or a kubeconfig's text.
+// Absent: whom the system believes. A store would not do, for httplib adds the system's to it.
+[[nodiscard]] Outcome<std::optional<MemoryFile>> authorities_of(const Access& access);
+
+// The name or address that the server's certificate must be for.
+[[nodiscard]] const std::string& expected_name(const Access& access);
+
+// What OpenSSL's queue of this thread says first; empties it.
+[[nodiscard]] std::string first_tls_error();
 
 }  // namespace ringside::k8s

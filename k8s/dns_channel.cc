@@ -3,7 +3,6 @@
 #include <ares.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,14 +12,9 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "http/name_library.h"
 
 namespace ringside::k8s {
 namespace {
-
-constexpr int class_in = 1;
-// What every path carries in one piece (DNS flag day 2020); what is larger comes over TCP.
-constexpr int edns_size_bytes = 1232;
 
 FailureReason reason_of(int status) noexcept {
   switch (status) {
@@ -57,84 +51,35 @@ Failure failure_of(int status, const std::string& name) {
 
 }  // namespace
 
-struct DnsChannel::Reply {
-  bool is_here = false;
-  int status = ARES_SUCCESS;
-  std::vector<unsigned char> message;
-
-  static void arrived(void* self, int status, int, unsigned char* message, int size) {
-    auto& reply = *static_cast<Reply*>(self);
-    reply.is_here = true;
-    reply.status = status;
-    if (status == ARES_SUCCESS) reply.message.assign(message, message + size);
-  }
-};
-
-DnsChannel::DnsChannel(const DnsServers& servers, int wake_up, const Clock& clock,
+DnsChannel::DnsChannel(const net::NameChannel::Terms& terms, int wake_up, const Clock& clock,
                        SteadyPoint until)
-    : wake_up_(wake_up), clock_(clock), until_(until) {
-  open(servers);
-  if (!failure_) read_search_list();
-}
+    : wake_up_(wake_up),
+      clock_(clock),
+      until_(until),
+      channel_(terms, [this](int socket, bool readable, bool writable) {
+        const int events = (readable ? POLLIN : 0) | (writable ? POLLOUT : 0);
+        if (events == 0) {
+          sockets_.erase(socket);
+        } else {
+          sockets_[socket] = static_cast<short>(events);
+        }
+      }) {}
 
-DnsChannel::~DnsChannel() {
-  if (channel_ != nullptr) ares_destroy(channel_);
-}
-
-void DnsChannel::open(const DnsServers& servers) {
-  http::initialise_name_library();
-  std::string resolv_conf = servers.resolv_conf;
-  ares_options options{};
-  options.flags = ARES_FLAG_EDNS;
-  options.ednspsz = limits::dns_datagram_size_bytes;
-  options.timeout = static_cast<int>(servers.timeout.count());
-  options.tries = servers.tries;
-  options.resolvconf_path = resolv_conf.data();
-  options.sock_state_cb_data = this;
-  options.sock_state_cb = [](void* self, int socket, int readable, int writable) {
-    const int events = (readable != 0 ? POLLIN : 0) | (writable != 0 ? POLLOUT : 0);
-    auto& sockets = static_cast<DnsChannel*>(self)->sockets_;
-    if (events == 0) {
-      sockets.erase(socket);
-    } else {
-      sockets[socket] = static_cast<short>(events);
-    }
-  };
-  int wanted = ARES_OPT_FLAGS | ARES_OPT_EDNSPSZ | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-               ARES_OPT_SOCK_STATE_CB;
-  if (!resolv_conf.empty()) wanted |= ARES_OPT_RESOLVCONF;
-  int status = ares_init_options(&channel_, &options, wanted);
-  if (status != ARES_SUCCESS) channel_ = nullptr;
-  if (status == ARES_SUCCESS && !servers.addresses.empty()) {
-    status = ares_set_servers_ports_csv(channel_, servers.addresses.c_str());
-  }
-  if (status == ARES_SUCCESS) return;
-  failure_ =
-      Failure{FailureReason::other,
-              fmt::format("no name servers: {}; look at /etc/resolv.conf", ares_strerror(status)),
-              {}};
-}
-
-void DnsChannel::read_search_list() {
-  ares_options options{};
-  int present = 0;
-  const int status = ares_save_options(channel_, &options, &present);
-  if (status == ARES_SUCCESS) {
-    search_.ndots = options.ndots;
-    for (int i = 0; i < options.ndomains; ++i) search_.domains.emplace_back(options.domains[i]);
-  } else {
-    failure_ =
-        Failure{FailureReason::other, fmt::format("no search list: {}", ares_strerror(status)), {}};
-  }
-  ares_destroy_options(&options);
+std::optional<Failure> DnsChannel::failure() const {
+  if (channel_.failure().empty()) return std::nullopt;
+  return Failure{FailureReason::other, channel_.failure() + "; look at /etc/resolv.conf", {}};
 }
 
 Outcome<DnsRecords> DnsChannel::ask(const std::string& name, RecordType type) {
-  Reply reply;
-  ares_query(channel_, name.c_str(), class_in, static_cast<int>(type), Reply::arrived, &reply);
-  while (!reply.is_here) {
-    if (!wait()) ares_cancel(channel_);  // which ends it
-  }
+  struct {
+    bool is_here = false;
+    int status = ARES_SUCCESS;
+    std::vector<unsigned char> message;
+  } reply;
+  channel_.find_records(name, static_cast<int>(type), [&reply](int status, auto message) {
+    reply = {true, status, {message.begin(), message.end()}};
+  });
+  wait_for(reply.is_here);
   if (reply.status == ARES_ECANCELLED) {
     return Failure{FailureReason::unreachable,
                    fmt::format("{}: the name servers took too long over all questions", name),
@@ -146,17 +91,31 @@ Outcome<DnsRecords> DnsChannel::ask(const std::string& name, RecordType type) {
   return Failure{records.error().reason, fmt::format("{}: {}", name, records.error().message), {}};
 }
 
+Outcome<std::vector<std::string>> DnsChannel::addresses(const std::string& name) {
+  std::optional<net::NameAnswer> answer;
+  bool is_here = false;
+  channel_.find_addresses(name, [&](net::NameAnswer found) {
+    answer = std::move(found);
+    is_here = true;
+  });
+  wait_for(is_here);
+  std::vector<std::string> texts;
+  for (const auto& address : answer->addresses) texts.push_back(address.address.text());
+  if (!texts.empty()) return texts;
+  return Failure{
+      FailureReason::unreachable, fmt::format("{} has no address: {}", name, answer->reason), {}};
+}
+
+void DnsChannel::wait_for(const bool& is_here) {
+  while (!is_here) {
+    if (!wait()) channel_.cancel();  // which ends it
+  }
+}
+
 int DnsChannel::wait_most_ms() const {
   const auto left = std::chrono::ceil<Milliseconds>(until_ - clock_.steady_now());
-  timeval asking_again{};
-  auto most = std::clamp(left, Milliseconds{0}, Milliseconds{limits::dns_round_timeout});
-  if (ares_timeout(channel_, nullptr, &asking_again) != nullptr) {
-    // Rounded up: early, there would be nothing to do.
-    const auto c_ares = Seconds{asking_again.tv_sec} +
-                        std::chrono::microseconds{asking_again.tv_usec} + Milliseconds{1};
-    most = std::min(most, std::chrono::ceil<Milliseconds>(c_ares));
-  }
-  return static_cast<int>(most.count());
+  const auto most = std::clamp(left, Milliseconds{0}, Milliseconds{limits::dns_round_timeout});
+  return static_cast<int>(std::min(most, channel_.due_in().value_or(most)).count());
 }
 
 bool DnsChannel::wait() {
@@ -170,12 +129,9 @@ bool DnsChannel::wait() {
     // An error is read as what it is.
     const bool readable = (each.revents & ~POLLOUT) != 0;
     const bool writable = (each.revents & POLLOUT) != 0;
-    if (readable || writable) {
-      ares_process_fd(channel_, readable ? each.fd : ARES_SOCKET_BAD,
-                      writable ? each.fd : ARES_SOCKET_BAD);
-    }
+    if (readable || writable) channel_.process(each.fd, readable, writable);
   }
-  ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);  // what is due by time
+  channel_.process();
   return true;
 }
 

@@ -32,8 +32,8 @@ class DnsDiscovery final : public Discovery {
         clock_(clock),
         follower_(std::move(follower)),
         pace_(options.pace),
-        servers_{std::move(options.servers), std::move(options.resolv_conf), pace_.timeout,
-                 pace_.tries},
+        terms_{std::move(options.servers), std::move(options.resolv_conf), pace_.timeout,
+               pace_.tries, limits::dns_datagram_size_bytes},
         thread_([this] { run(); }) {}
   ~DnsDiscovery() override {
     halt_.order();
@@ -68,9 +68,8 @@ class DnsDiscovery final : public Discovery {
   }
 
   Outcome<DnsAnswer> ask() {
-    DnsChannel channel(servers_, halt_.descriptor(), clock_,
-                       clock_.steady_now() + pace_.round_most);
-    if (channel.failure()) return *channel.failure();
+    DnsChannel channel(terms_, halt_.descriptor(), clock_, clock_.steady_now() + pace_.round_most);
+    if (auto failure = channel.failure()) return *std::move(failure);
     return ask_for_hosts(
         target_, channel.search(), found_,
         [&](const std::string& name, RecordType type) { return channel.ask(name, type); });
@@ -121,7 +120,7 @@ class DnsDiscovery final : public Discovery {
   const Clock& clock_;
   const Follower follower_;
   const DnsPace pace_;
-  const DnsServers servers_;
+  const net::NameChannel::Terms terms_;
 
   // The thread's own.
   DnsFound found_;

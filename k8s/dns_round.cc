@@ -97,14 +97,14 @@ std::string host_name(std::string_view target) {
   return std::string(is_label ? label : std::string_view());
 }
 
-struct Target {
+struct Located {
   std::string name;  // in full
   std::uint16_t port = 0;
 };
 
 // By the replica's name.
-Outcome<std::map<std::string, Target>> targets_of(const Found& found) {
-  std::map<std::string, Target> targets;
+Outcome<std::map<std::string, Located>> targets_of(const Found& found) {
+  std::map<std::string, Located> targets;
   for (const ServiceRecord& service : found.records.services) {
     const std::string name = host_name(service.target);
     if (name.empty() || service.port == 0) {
@@ -120,7 +120,7 @@ Outcome<std::map<std::string, Target>> targets_of(const Found& found) {
                                  "headless one (clusterIP: None)",
                                  service.target));
     }
-    const auto [at, is_new] = targets.try_emplace(name, Target{service.target, service.port});
+    const auto [at, is_new] = targets.try_emplace(name, Located{service.target, service.port});
     if (at->second.name != service.target) {
       return failure(
           FailureReason::malformed,

@@ -10,14 +10,11 @@
 #include "k8s/dns_records.h"
 #include "k8s/dns_target.h"
 #include "k8s/failure.h"
+#include "net/search_list.h"
 
 namespace ringside::k8s {
 
-// `search` and `ndots` of resolv.conf(5).
-struct SearchList {
-  std::vector<std::string> domains;
-  int ndots = 1;
-};
+using net::SearchList;
 
 // The names that a name may stand for, in the order in which they are asked for.
 [[nodiscard]] std::vector<std::string> names_to_ask(const std::string& name,

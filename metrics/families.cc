@@ -44,14 +44,10 @@ Families::Family& Families::family(std::string_view name, std::string_view help,
   return *found;
 }
 
-void Families::add_counter(std::string_view name, std::string_view help, Labels labels,
-                           double value) {
-  family(name, help, Kind::counter).values[std::move(labels)] += value;
-}
-
-void Families::set_gauge(std::string_view name, std::string_view help, Labels labels,
-                         double value) {
-  family(name, help, Kind::gauge).values[std::move(labels)] = value;
+void Families::add(Kind kind, std::string_view name, std::string_view help, Labels labels,
+                   double value) {
+  double& stands = family(name, help, kind).values[std::move(labels)];
+  stands = kind == Kind::counter ? stands + value : value;
 }
 
 void Families::add_histogram(std::string_view name, std::string_view help, Labels labels,

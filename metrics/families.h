@@ -4,8 +4,9 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "metrics/labels.h"
 
 namespace ringside::metrics {
 
@@ -13,7 +14,7 @@ namespace ringside::metrics {
 // families were first named, whatever order their series came in.
 class Families {
  public:
-  using Labels = std::vector<std::pair<std::string, std::string>>;  // name, value
+  using Labels = LabelValues;
   struct Histogram {
     std::vector<double> bounds;
     std::vector<std::uint64_t> counts;  // one more than bounds; each its own, not cumulative
@@ -22,8 +23,7 @@ class Families {
 
   // Counts are added to the series of those labels; of a gauge the last value stands. A family
   // keeps its kind, a histogram its bounds.
-  void add_counter(std::string_view name, std::string_view help, Labels labels, double value);
-  void set_gauge(std::string_view name, std::string_view help, Labels labels, double value);
+  void add(Kind kind, std::string_view name, std::string_view help, Labels labels, double value);
   void add_histogram(std::string_view name, std::string_view help, Labels labels,
                      const Histogram& histogram);
 
@@ -31,7 +31,6 @@ class Families {
   [[nodiscard]] std::string text() const;
 
  private:
-  enum class Kind { counter, gauge, histogram };
   struct Family {
     std::string name;
     std::string help;

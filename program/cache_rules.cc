@@ -90,7 +90,7 @@ ordered_json show_fields(const http::FieldRules& rules) {
 
 using R = cache::Rules;
 
-constexpr auto keys = std::to_array<RuleKey>({
+constexpr auto rule_keys = std::to_array<RuleKey>({
     rule<&R::ttl_by_status, read_ttl_by_status, show_ttls>("ttl_by_status"),
     rule<&R::default_ttl, read_ttl, show_ttl>("default_ttl"),
     rule<&R::heuristic, read_switch, plain_switch>("heuristic"),
@@ -113,9 +113,9 @@ constexpr auto keys = std::to_array<RuleKey>({
 });
 
 const RuleKey* find_key(std::string_view name) noexcept {
-  const auto* const found =
-      std::find_if(keys.begin(), keys.end(), [&](const RuleKey& key) { return key.name == name; });
-  return found == keys.end() ? nullptr : found;
+  const auto* const found = std::find_if(rule_keys.begin(), rule_keys.end(),
+                                         [&](const RuleKey& key) { return key.name == name; });
+  return found == rule_keys.end() ? nullptr : found;
 }
 
 Error conflict(const CacheRules& rules, std::string_view key, const RouteFacts& route,
@@ -167,8 +167,8 @@ std::string CacheRules::place(std::string_view key) const {
 
 std::vector<std::string_view> cache_rule_keys() {
   std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const RuleKey& key : keys) names.push_back(key.name);
+  names.reserve(rule_keys.size());
+  for (const RuleKey& key : rule_keys) names.push_back(key.name);
   return names;
 }
 
@@ -199,7 +199,7 @@ CacheRules merged(const CacheRules& for_all, const CacheRules& of_route) {
 
 nlohmann::ordered_json to_json(const cache::Rules& rules, RulesOf whose) {
   auto out = ordered_json::object();
-  for (const RuleKey& key : keys) {
+  for (const RuleKey& key : rule_keys) {
     if (whose == RulesOf::sidecar && !key.for_sidecar) continue;
     if (auto value = key.show(rules); !value.is_null())
       out[std::string(key.name)] = std::move(value);

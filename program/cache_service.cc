@@ -50,14 +50,10 @@ std::vector<std::string> CacheService::details() const {
   return {std::move(line)};
 }
 
-Result<void> CacheService::publish(const Configuration& next, const Membership& membership) {
-  auto settings = make_cache_settings(next, membership);
-  if (!settings) return settings.error();
-  replica_->apply(*std::move(settings));
+void CacheService::publish(const Membership& membership) {
+  replica_->apply(with_members(*replica_->settings(), membership));
   const std::lock_guard lock(mutex_);
-  configuration_ = next;
   membership_ = membership;
-  return {};
 }
 
 Result<void> CacheService::apply(const Configuration& next) {
@@ -66,7 +62,13 @@ Result<void> CacheService::apply(const Configuration& next) {
                                     : reloaded_membership(membership_, configuration_.peers,
                                                           next.peers, configuration_, next);
   if (!membership) return membership.error();
-  return publish(next, *membership);
+  auto settings = make_cache_settings(next, *membership);
+  if (!settings) return settings.error();
+  replica_->apply(*std::move(settings));
+  const std::lock_guard lock(mutex_);
+  configuration_ = next;
+  membership_ = *std::move(membership);
+  return {};
 }
 
 Result<Membership> CacheService::propose(const shard::TopologyRequest& request) {
@@ -74,8 +76,7 @@ Result<Membership> CacheService::propose(const shard::TopologyRequest& request) 
   if (discovers(configuration_)) return not_ours_to_change(configuration_);
   auto membership = next_membership(membership_, request);
   if (!membership) return membership.error();
-  auto published = publish(configuration_, *membership);
-  if (!published) return published.error();
+  publish(*membership);
   return membership;
 }
 
@@ -83,9 +84,7 @@ Result<void> CacheService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
   auto membership = discovered_membership(membership_, roster, configuration_.scheme);
   if (!membership) return membership.error();
-  replica_->apply(with_members(*replica_->settings(), *membership));
-  const std::lock_guard lock(mutex_);
-  membership_ = *std::move(membership);
+  publish(*membership);
   return {};
 }
 

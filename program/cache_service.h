@@ -33,7 +33,8 @@ class CacheService final : public Service {
 
  private:
   CacheService() = default;
-  [[nodiscard]] Result<void> publish(const Configuration& next, const Membership& membership);
+  // Other members under the present settings: reads no file, and can't fail.
+  void publish(const Membership& membership);
 
   std::mutex control_;        // one change at a time; before `mutex_`
   mutable std::mutex mutex_;  // what is below but for the replica, which is set once

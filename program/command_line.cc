@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "base/limits.h"
@@ -17,10 +17,8 @@ namespace {
 
 using Verb = CommandLine::Verb;
 
-// The texts that CLI11 found; their meaning is read afterwards, by the same functions as a file's.
+// The texts that CLI11 found beside options; their meaning is read afterwards.
 struct Texts {
-  std::map<const Option*, std::string> options;
-  std::map<const Option*, bool> switches;
   std::string ip;
   std::vector<std::string> headers;
   std::string replicas;
@@ -31,32 +29,38 @@ struct Texts {
   bool forwarded = false;
 };
 
-void add_configured(CLI::App& app, Command command, Texts& texts, CommandLine& out) {
-  app.add_option("--config", out.invocation.config_file,
-                 "YAML file with any of these options; flags win")
+std::string help_of(const Option& option, Command command) {
+  const std::string value = default_text(option, command);
+  if (value.empty()) return std::string(option.help);
+  const char* const colon = option.default_words.empty() ? "" : ":";
+  return fmt::format("{} (default{} {})", option.help, colon, value);
+}
+
+// Their texts are taken by read_options.
+void add_configured(CLI::App& app, Command command, Invocation& out) {
+  app.add_option("--config", out.config_file, "YAML file with any of these options; flags win")
       ->type_name("FILE");
   for (const Option& option : all_options()) {
     if (!option.is_for(command)) continue;
     const std::string flag = fmt::format("--{}", option.name);
-    const std::string help(option.help);
-    if (option.form == Option::Form::on_off) {
-      app.add_flag(flag, texts.switches[&option], help);
+    const std::string help = help_of(option, command);
+    if (option.value.form == OptionValue::Form::on_off) {
+      app.add_flag(flag, help);
     } else {
-      app.add_option(flag, texts.options[&option], help)->type_name(std::string(option.value_name));
+      app.add_option(flag, help)->type_name(std::string(option.value_name));
     }
   }
   if (command == Command::shard) return;
-  app.add_flag("--validate", out.invocation.validate, "Check the configuration and exit");
+  app.add_flag("--validate", out.validate, "Check the configuration and exit");
 }
 
-void add_shard(CLI::App& app, Texts& texts, CommandLine& out) {
-  add_configured(app, Command::shard, texts, out);
+void add_shard(CLI::App& app, Texts& texts, ShardOptions& out) {
   app.add_option("--ip", texts.ip, "The client's address (default 127.0.0.1)")->type_name("IP");
   app.add_option("--header", texts.headers, "'Name: value' of the request; may be given again")
       ->type_name("HEADER")
       ->allow_extra_args(false);
-  app.add_flag("--json", out.shard.json, "JSON instead of a table");
-  app.add_option("URL", out.shard.urls, "http://HOST/PATH or /PATH; -: lines `[IP ]URL` from stdin")
+  app.add_flag("--json", out.json, "JSON instead of a table");
+  app.add_option("URL", out.urls, "http://HOST/PATH or /PATH; -: lines `[IP ]URL` from stdin")
       ->required();
 }
 
@@ -68,8 +72,7 @@ void add_scale(CLI::App& app, Texts& texts) {
       ->type_name("ADDRESS:PORT");
 }
 
-void add_replay(CLI::App& app, Texts& texts, CommandLine& out) {
-  replay::ReplayOptions& options = out.replay;
+void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
   app.add_option("LOG", options.log,
                  "Access log in Combined Log Format; -: stdin; none: generated traffic");
   app.add_option("--to", texts.to, "Where the sidecar listens")
@@ -146,16 +149,20 @@ Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
   return {};
 }
 
-Result<void> read_texts(const CLI::App& app, const Texts& texts, CommandLine& out) {
+// The options that were given, in the table's order; their meaning is read with the file's.
+void read_options(const CLI::App& app, Command command, Invocation& out) {
+  out.command = command;
   for (const Option& option : all_options()) {
     const CLI::Option* const found = app.get_option_no_throw(fmt::format("--{}", option.name));
     if (!found || found->count() == 0) continue;
-    if (const auto text = texts.options.find(&option); text != texts.options.end()) {
-      out.invocation.flags.emplace_back(&option, text->second);
-    } else if (const auto on = texts.switches.find(&option); on != texts.switches.end()) {
-      out.invocation.flags.emplace_back(&option, on->second ? "true" : "false");
-    }
+    const bool on_off = option.value.form == OptionValue::Form::on_off;
+    out.flags.emplace_back(&option, !on_off             ? found->as<std::string>()
+                                    : found->as<bool>() ? "true"
+                                                        : "false");
   }
+}
+
+Result<void> read_texts(const Texts& texts, CommandLine& out) {
   switch (out.verb) {
     case Verb::shard:
       return read_shard(texts, out.shard);
@@ -178,42 +185,24 @@ struct Subcommand {
   const char* name;
   Verb verb;
   const char* help;
+  std::optional<Command> command = {};  // of those that are configured
 };
 constexpr std::array<Subcommand, 7> subcommands{{
-    {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas"},
+    {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
-    {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard"},
-    {"cache", Verb::cache, "A cache replica"},
+    {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
+     Command::sidecar},
+    {"cache", Verb::cache, "A cache replica", Command::cache},
     {"replay", Verb::replay, "Send the requests of an access log and count hits"},
-    {"shard", Verb::shard, "Tell to which replica URLs belong"},
+    {"shard", Verb::shard, "Tell to which replica URLs belong", Command::shard},
     {"version", Verb::version, "Tell the version and what it was built with"},
 }};
 
-void add_subcommand(CLI::App& app, Verb verb, Texts& texts, CommandLine& out) {
-  switch (verb) {
-    case Verb::up:
-      return add_configured(app, Command::up, texts, out);
-    case Verb::sidecar:
-      return add_configured(app, Command::sidecar, texts, out);
-    case Verb::cache:
-      return add_configured(app, Command::cache, texts, out);
-    case Verb::shard:
-      return add_shard(app, texts, out);
-    case Verb::scale:
-      return add_scale(app, texts);
-    case Verb::replay:
-      return add_replay(app, texts, out);
-    case Verb::help:
-    case Verb::version:
-      return;
-  }
-}
-
-Command command_of(Verb verb) noexcept {
-  return verb == Verb::sidecar ? Command::sidecar
-         : verb == Verb::cache ? Command::cache
-         : verb == Verb::shard ? Command::shard
-                               : Command::up;
+void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, CommandLine& out) {
+  if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
+  if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
+  if (subcommand.verb == Verb::scale) add_scale(app, texts);
+  if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
 }
 
 // Without the first word CLI11 would take its options for ours and its words for a subcommand's.
@@ -221,16 +210,16 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
                                      const char* const* argv) {
   CommandLine out;
   out.verb = subcommand.verb;
-  out.invocation.command = command_of(subcommand.verb);
   Texts texts;
   const std::string called = fmt::format("ringside {}", subcommand.name);
   CLI::App app(subcommand.help, called);
-  add_subcommand(app, subcommand.verb, texts, out);
+  add_subcommand(app, subcommand, texts, out);
   const auto wrong = [&](std::string_view message) {
     return invalid_input(fmt::format("{}: {}", called, message));
   };
   try {
     app.parse(argc - 1, argv + 1);
+    if (subcommand.command) read_options(app, *subcommand.command, out.invocation);
   } catch (const CLI::CallForHelp&) {
     out.verb = Verb::help;
     out.help = app.help();
@@ -238,7 +227,7 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   } catch (const CLI::ParseError& failure) {
     return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));
   }
-  if (auto read = read_texts(app, texts, out); !read) return wrong(read.error().message);
+  if (auto read = read_texts(texts, out); !read) return wrong(read.error().message);
   return out;
 }
 
@@ -259,6 +248,10 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine out;
   if (word == "--help" || word == "-h" || word == "help") {
     out.help = overview();
+    return out;
+  }
+  if (word == "options") {
+    out.verb = Verb::options;
     return out;
   }
   if (word == "--version") {

@@ -12,7 +12,7 @@ namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, version, up, sidecar, cache, shard, scale, replay };
+  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, replay };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard

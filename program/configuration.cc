@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "program/member_source.h"
 #include "program/membership.h"
+#include "program/options.h"
 
 namespace ringside::program {
 namespace {
@@ -50,9 +52,6 @@ Result<void> check_source(const Configuration& configuration, std::string_view l
 }
 
 Result<void> check_sidecar(const Configuration& configuration) {
-  if (!configuration.listen) {
-    return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
-  }
   if (configuration.replica_count) {
     return missing(configuration, "replicas", "is a number, but a sidecar must know the addresses",
                    "write NAME=HOST:PORT,…");
@@ -69,12 +68,6 @@ Result<void> check_sidecar(const Configuration& configuration) {
 }
 
 Result<void> check_cache(const Configuration& configuration) {
-  if (configuration.name.empty()) {
-    return missing(configuration, "name", "is missing", "give --name, such as cache-0");
-  }
-  if (!configuration.listen) {
-    return missing(configuration, "listen", "is missing", "give --listen ADDRESS:PORT");
-  }
   const auto& peers = configuration.peers;
   auto source = check_source(configuration, "peers", !peers.empty());
   if (!source) return source.error();
@@ -133,6 +126,16 @@ Result<void> check_listener(const Configuration& configuration, std::string_view
                                    configuration.place(option), at.host));
 }
 
+// Options that a command can't do without.
+Result<void> check_needed(Command command, const Configuration& configuration) {
+  for (const Option& option : all_options()) {
+    if (!option.is_needed_by(command) || !option.value.show(configuration).is_null()) continue;
+    return missing(configuration, option.name, "is missing",
+                   fmt::format("give --{} {}", option.name, option.value_name));
+  }
+  return {};
+}
+
 Result<void> check_listeners(Command command, const Configuration& configuration) {
   if (command == Command::shard) return {};
   if (configuration.listen) {
@@ -186,6 +189,7 @@ Configuration defaults(Command command) {
   if (command != Command::up) return out;
   constexpr std::uint16_t port = 8080;
   out.listen = Endpoint{"127.0.0.1", port};
+  out.replica_count = replicas_by_default;
   for (const char* const loopback : {"127.0.0.0/8", "::1"}) {
     out.trust.push_back(*Network::parse(loopback));
     out.purge_from.push_back(*Network::parse(loopback));
@@ -233,6 +237,7 @@ Result<void> check(Command command, const Configuration& configuration) {
     auto replicas = check_members(configuration, "replicas", configuration.replicas);
     if (!replicas) return replicas.error();
   }
+  if (auto needed = check_needed(command, configuration); !needed) return needed.error();
   switch (command) {
     case Command::up:
       return check_up(configuration);
@@ -244,31 +249,6 @@ Result<void> check(Command command, const Configuration& configuration) {
       break;
   }
   return {};
-}
-
-std::vector<std::string> keep_fixed(const Configuration& running, Configuration& next) {
-  std::vector<std::string> changed;
-  const auto keep = [&](const auto& old_value, auto& new_value, const char* option) {
-    if (old_value == new_value) return;
-    changed.emplace_back(option);
-    new_value = old_value;
-  };
-  // A list that stands in the place of a source, or the other way round, is for the restart too.
-  if (running.kubernetes != next.kubernetes || running.dns != next.dns) {
-    next.replicas = running.replicas;
-    next.peers = running.peers;
-    next.topology_version = running.topology_version;
-  }
-  keep(running.listen, next.listen, "listen");
-  keep(running.admin, next.admin, "admin");
-  keep(running.name, next.name, "name");
-  keep(running.memory, next.memory, "memory");
-  keep(running.threads, next.threads, "threads");
-  keep(running.access_log, next.access_log, "access-log");
-  keep(running.kubernetes, next.kubernetes, "kubernetes");
-  keep(running.kubeconfig, next.kubeconfig, "kubeconfig");
-  keep(running.dns, next.dns, "dns");
-  return changed;
 }
 
 }  // namespace ringside::program

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,10 +13,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "http/origin.h"
 #include "http/route_table.h"
 #include "k8s/dns_target.h"
 #include "k8s/target.h"
+#include "net/origin.h"
 #include "program/cache_rules.h"
 #include "program/machine.h"
 #include "shard/shard_key.h"
@@ -26,25 +27,29 @@ namespace ringside::program {
 
 // The commands that are configured; as bits, so that an option can name those it is for.
 enum class Command : unsigned { up = 1, sidecar = 2, cache = 4, shard = 8 };
+constexpr std::array<Command, 4> all_commands{Command::up, Command::sidecar, Command::cache,
+                                              Command::shard};
 [[nodiscard]] std::string_view name(Command command) noexcept;
 
 struct RouteConfiguration {
   std::string name;
   http::RouteMatch match;
-  std::vector<http::Origin> origins;        // none: Configuration::origins
+  std::vector<net::Origin> origins;         // none: Configuration::origins
   std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
   Milliseconds near_ttl{0};                 // of the sidecar's near cache; 0: none
   CacheRules cache;                         // what it leaves out: Configuration::cache
   std::string place;                        // where it was written, for messages
 };
 
+constexpr std::size_t replicas_by_default = 10;  // of `up`
+
 // Everything that can be configured, of all commands: what a file says, overlaid by flags, over the
-// defaults of the command. A value; docs/configuration.md tells what each means.
+// defaults of the command. A value; the table of program/options.h tells what each means.
 struct Configuration {
   std::optional<Endpoint> listen;
   Endpoint admin{"127.0.0.1", 9090};
   std::string name;
-  std::vector<http::Origin> origins;       // none: not given
+  std::vector<net::Origin> origins;        // none: not given
   std::vector<RouteConfiguration> routes;  // none: one for everything
   CacheRules cache;                        // of all routes, where they don't say otherwise
 
@@ -107,10 +112,5 @@ struct Configuration {
 // What a command's values must be together; each is right by itself already. An Error names the
 // place of the one that is to be changed.
 [[nodiscard]] Result<void> check(Command command, const Configuration& configuration);
-
-// What is configured and can't be changed in a running process but differs in `next`; the options'
-// names. `next` gets the values of `running`.
-[[nodiscard]] std::vector<std::string> keep_fixed(const Configuration& running,
-                                                  Configuration& next);
 
 }  // namespace ringside::program

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
+#include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,69 @@ namespace {
 using shard::quotation;
 using Kind = YamlValue::Kind;
 
+// Normalised, with its wildcard.
+Result<void> set_host(RouteConfiguration& route, std::string_view text) {
+  const bool wildcard = text.substr(0, 2) == "*.";
+  std::string host;
+  auto normalised = http::normalise_host(wildcard ? text.substr(2) : text, host);
+  if (!normalised) {
+    return invalid_input(
+        fmt::format("{} is no host; write HOST, HOST:PORT or *.HOST", quotation(text)));
+  }
+  route.match.host = wildcard ? "*." + host : host;
+  return {};
+}
+
+// Normalised.
+Result<void> set_path(RouteConfiguration& route, std::string_view text) {
+  http::Target target;
+  const bool path =
+      !text.empty() && text.front() == '/' && text.find('?') == std::string_view::npos;
+  if (!path || !http::normalise_target(text, target)) {
+    return invalid_input(
+        fmt::format("{} is no path; write one that starts with /", quotation(text)));
+  }
+  route.match.path_prefix = target.path;
+  return {};
+}
+
+Result<Milliseconds> parse_near_ttl(std::string_view text) {
+  auto ttl = parse_duration(text);
+  if (!ttl || *ttl <= limits::near_ttl_most) return ttl;
+  return invalid_input(fmt::format(
+      "{} is too long for answers that no purge from elsewhere reaches; write at most {}", text,
+      duration_text(limits::near_ttl_most)));
+}
+
+// A key of a map whose values are single ones, or lists of them.
+template <class Of>
+struct Key {
+  std::string_view name;
+  Result<void> (*set)(Of& of, std::string_view text);
+  bool may_be_list = false;
+};
+
+template <auto member, auto parse>
+Result<void> assign_to_member(shard::MemberAt& at, std::string_view text) {
+  return assign<member, parse>(at.member, text);
+}
+constexpr auto member_keys = std::to_array<Key<shard::MemberAt>>({
+    {"name", assign_to_member<&shard::Member::name, parse_member_name>},
+    {"address", assign<&shard::MemberAt::address, Endpoint::parse, shard::MemberAt>},
+    {"weight", assign_to_member<&shard::Member::weight, parse_member_weight>},
+    {"zone", assign_to_member<&shard::Member::zone, parse_member_zone>},
+});
+
+using Route = RouteConfiguration;
+constexpr auto route_keys = std::to_array<Key<Route>>({
+    {"name", assign<&Route::name, parse_member_name, Route>},
+    {"host", set_host},
+    {"path", set_path},
+    {"origin", assign<&Route::origins, parse_origins, Route>, true},
+    {"shard_key", assign<&Route::shard_key, shard::KeySpec::parse, Route>, true},
+    {"near_ttl", assign<&Route::near_ttl, parse_near_ttl, Route>},
+});
+
 // Reads a document's values, knowing the file for the messages.
 class FileReader {
  public:
@@ -31,18 +96,50 @@ class FileReader {
   Result<void> read(const YamlValue& root);
 
  private:
+  [[nodiscard]] Error unknown_option(const YamlValue::Entry& entry) const;
   Result<void> read_option(const YamlValue::Entry& entry, const Option& option);
   Result<void> read_list(const YamlValue::Entry& entry, const Option& option);
   Result<std::vector<shard::MemberAt>> read_members(const YamlValue::Entry& entry);
   Result<shard::MemberAt> read_member(const YamlValue& map);
-  Result<void> set_member_key(shard::MemberAt& member, const YamlValue::Entry& entry);
   Result<void> read_routes(const YamlValue::Entry& entry);
   Result<RouteConfiguration> read_route(const YamlValue& map);
-  Result<void> set_route_key(RouteConfiguration& route, const YamlValue::Entry& entry);
+  template <class Of>
+  Result<void> set_key(Of& of, const YamlValue::Entry& entry, std::span<const Key<Of>> keys,
+                       std::string_view where, std::string_view more = {});
 
   Configuration& configuration_;
   const YamlFile file_;
 };
+
+// `more` is a key that is read elsewhere, for the message.
+template <class Of>
+Result<void> FileReader::set_key(Of& of, const YamlValue::Entry& entry,
+                                 std::span<const Key<Of>> keys, std::string_view where,
+                                 std::string_view more) {
+  const auto key = std::find_if(keys.begin(), keys.end(),
+                                [&](const Key<Of>& one) { return one.name == entry.key; });
+  std::string joined;
+  if (key != keys.end() && key->may_be_list && entry.value.kind == Kind::list) {
+    for (const YamlValue& item : entry.value.items) {
+      if (item.kind != Kind::scalar) {
+        return file_.wrong(item.line, fmt::format("{}: write single values", entry.key));
+      }
+      joined += (joined.empty() ? "" : ",") + item.text;
+    }
+  } else {
+    const auto text = file_.text_of(entry);
+    if (!text) return text.error();
+    joined = *text;
+  }
+  if (key == keys.end()) {
+    std::vector<std::string_view> known;
+    for (const Key<Of>& one : keys) known.push_back(one.name);
+    if (!more.empty()) known.push_back(more);
+    return file_.unknown_key(entry, where, known);
+  }
+  if (auto set = key->set(of, joined); !set) return file_.wrong(entry, set.error());
+  return {};
+}
 
 Result<void> FileReader::read(const YamlValue& root) {
   for (const YamlValue::Entry& entry : root.entries) {
@@ -56,45 +153,42 @@ Result<void> FileReader::read(const YamlValue& root) {
       configuration_.cache = *std::move(rules);
       continue;
     }
-    std::vector<std::string> keys{"routes", "cache"};
-    const Option* found = nullptr;
-    for (const Option& option : all_options()) {
-      keys.push_back(option.key());
-      if (keys.back() == entry.key) found = &option;
-    }
-    if (!found) {
-      const std::vector<std::string_view> known(keys.begin(), keys.end());
-      return file_.unknown_key(entry, "of the configuration", known);
-    }
+    const Option* const found = find_option(entry.key);
+    if (!found) return unknown_option(entry);
     if (auto read = read_option(entry, *found); !read) return read.error();
   }
   return {};
 }
 
+Error FileReader::unknown_option(const YamlValue::Entry& entry) const {
+  std::vector<std::string> keys{"routes", "cache"};
+  for (const Option& option : all_options()) keys.push_back(option.key());
+  return file_.unknown_key(entry, "of the configuration", {keys.begin(), keys.end()});
+}
+
 Result<void> FileReader::read_option(const YamlValue::Entry& entry, const Option& option) {
   configuration_.places.insert_or_assign(std::string(option.name),
                                          fmt::format("{}: {}", file_.place(entry.line), entry.key));
-  if (entry.value.kind == Kind::list && option.form == Option::Form::list) {
+  if (entry.value.kind == Kind::list && option.value.form == OptionValue::Form::list) {
     return read_list(entry, option);
   }
   if (entry.value.kind != Kind::scalar) {
     return file_.wrong(
         entry.line,
         fmt::format("{} is {}; write a single value{}", entry.key, name(entry.value.kind),
-                    option.form == Option::Form::list ? " or a list" : ""));
+                    option.value.form == OptionValue::Form::list ? " or a list" : ""));
   }
-  if (auto set = option.set(configuration_, entry.value.text); !set) {
+  if (auto set = option.value.set(configuration_, entry.value.text); !set) {
     return file_.wrong(entry.value.line, fmt::format("{}: {}", entry.key, set.error().message));
   }
   return {};
 }
 
 Result<void> FileReader::read_list(const YamlValue::Entry& entry, const Option& option) {
-  if (option.name == "replicas" || option.name == "peers") {
+  if (option.value.set_members != nullptr) {
     auto members = read_members(entry);
     if (!members) return members.error();
-    (option.name == "peers" ? configuration_.peers : configuration_.replicas) = *std::move(members);
-    if (option.name == "replicas") configuration_.replica_count.reset();
+    option.value.set_members(configuration_, *std::move(members));
     return {};
   }
   std::string joined;
@@ -105,13 +199,13 @@ Result<void> FileReader::read_list(const YamlValue::Entry& entry, const Option& 
     }
     // Alone first: so that the message can name the item's own line.
     Configuration scratch;
-    if (auto set = option.set(scratch, item.text); !set) {
+    if (auto set = option.value.set(scratch, item.text); !set) {
       return file_.wrong(item.line, fmt::format("{}: {}", entry.key, set.error().message));
     }
     if (!joined.empty()) joined.push_back(',');
     joined += item.text;
   }
-  if (auto set = option.set(configuration_, joined); !set) {
+  if (auto set = option.value.set(configuration_, joined); !set) {
     return file_.wrong(entry.line, fmt::format("{}: {}", entry.key, set.error().message));
   }
   return {};
@@ -144,7 +238,9 @@ Result<std::vector<shard::MemberAt>> FileReader::read_members(const YamlValue::E
 Result<shard::MemberAt> FileReader::read_member(const YamlValue& map) {
   shard::MemberAt member;
   for (const YamlValue::Entry& entry : map.entries) {
-    if (auto set = set_member_key(member, entry); !set) return set.error();
+    if (auto set = set_key<shard::MemberAt>(member, entry, member_keys, "of a replica"); !set) {
+      return set.error();
+    }
   }
   if (member.member.name.empty()) {
     return file_.wrong(map.line, "a replica without a name; write name: cache-0 or the like");
@@ -154,30 +250,6 @@ Result<shard::MemberAt> FileReader::read_member(const YamlValue& map) {
         map.line, fmt::format("{} has no address; write address: HOST:PORT", member.member.name));
   }
   return member;
-}
-
-Result<void> FileReader::set_member_key(shard::MemberAt& member, const YamlValue::Entry& entry) {
-  const auto text = file_.text_of(entry);
-  if (!text) return text.error();
-  const auto fail = [&](const Error& error) { return file_.wrong(entry, error); };
-  if (entry.key == "name") {
-    if (auto checked = shard::check_member_name(*text); !checked) return fail(checked.error());
-    member.member.name = *text;
-  } else if (entry.key == "address") {
-    auto address = Endpoint::parse(*text);
-    if (!address) return fail(address.error());
-    member.address = *std::move(address);
-  } else if (entry.key == "weight") {
-    const auto weight = parse_number(*text, 1, limits::member_weight);
-    if (!weight) return fail(weight.error());
-    member.member.weight = static_cast<std::uint32_t>(*weight);
-  } else if (entry.key == "zone") {
-    if (auto checked = shard::check_member_zone(*text); !checked) return fail(checked.error());
-    member.member.zone = *text;
-  } else {
-    return file_.unknown_key(entry, "of a replica", {"name", "address", "weight", "zone"});
-  }
-  return {};
 }
 
 Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
@@ -210,93 +282,17 @@ Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
   RouteConfiguration route;
   route.place = file_.place(map.line);
   for (const YamlValue::Entry& entry : map.entries) {
-    if (auto set = set_route_key(route, entry); !set) return set.error();
+    if (entry.key == "cache") {
+      auto rules = read_cache_rules(file_, entry);
+      if (!rules) return rules.error();
+      route.cache = *std::move(rules);
+    } else if (auto set = set_key<Route>(route, entry, route_keys, "of a route", "cache"); !set) {
+      return set.error();
+    }
   }
   if (route.name.empty())
     return file_.wrong(map.line, "a route without a name; write name: and one");
   return route;
-}
-
-// The normalised host of a route, with its wildcard.
-Result<std::string> route_host(std::string_view text) {
-  const bool wildcard = text.substr(0, 2) == "*.";
-  std::string host;
-  auto normalised = http::normalise_host(wildcard ? text.substr(2) : text, host);
-  if (!normalised) {
-    return invalid_input(
-        fmt::format("{} is no host; write HOST, HOST:PORT or *.HOST", quotation(text)));
-  }
-  return wildcard ? "*." + host : host;
-}
-
-// The normalised path of a route.
-Result<std::string> route_path(std::string_view text) {
-  http::Target target;
-  const bool path =
-      !text.empty() && text.front() == '/' && text.find('?') == std::string_view::npos;
-  if (!path || !http::normalise_target(text, target)) {
-    return invalid_input(
-        fmt::format("{} is no path; write one that starts with /", quotation(text)));
-  }
-  return target.path;
-}
-
-Result<void> FileReader::set_route_key(RouteConfiguration& route, const YamlValue::Entry& entry) {
-  const auto fail = [&](const Error& error) { return file_.wrong(entry, error); };
-  if (entry.key == "cache") {
-    auto rules = read_cache_rules(file_, entry);
-    if (!rules) return rules.error();
-    route.cache = *std::move(rules);
-    return {};
-  }
-  std::string joined;
-  const bool may_be_list = entry.key == "shard_key" || entry.key == "origin";
-  if (may_be_list && entry.value.kind == Kind::list) {
-    for (const YamlValue& item : entry.value.items) {
-      if (item.kind != Kind::scalar) {
-        return file_.wrong(item.line, fmt::format("{}: write single values", entry.key));
-      }
-      joined += (joined.empty() ? "" : ",") + item.text;
-    }
-  } else {
-    const auto text = file_.text_of(entry);
-    if (!text) return text.error();
-    joined = *text;
-  }
-  if (entry.key == "name") {
-    if (auto checked = shard::check_member_name(joined); !checked) return fail(checked.error());
-    route.name = joined;
-  } else if (entry.key == "host") {
-    auto host = route_host(joined);
-    if (!host) return fail(host.error());
-    route.match.host = *std::move(host);
-  } else if (entry.key == "path") {
-    auto path = route_path(joined);
-    if (!path) return fail(path.error());
-    route.match.path_prefix = *std::move(path);
-  } else if (entry.key == "origin") {
-    auto origins = parse_origins(joined);
-    if (!origins) return fail(origins.error());
-    route.origins = *std::move(origins);
-  } else if (entry.key == "shard_key") {
-    auto key = shard::KeySpec::parse(joined);
-    if (!key) return fail(key.error());
-    route.shard_key = *std::move(key);
-  } else if (entry.key == "near_ttl") {
-    auto ttl = parse_duration(joined);
-    if (!ttl) return fail(ttl.error());
-    if (*ttl > limits::near_ttl_most) {
-      return fail(
-          invalid_input(fmt::format("{} is too long for answers that no purge from elsewhere "
-                                    "reaches; write at most {}",
-                                    joined, duration_text(limits::near_ttl_most))));
-    }
-    route.near_ttl = *ttl;
-  } else {
-    return file_.unknown_key(entry, "of a route",
-                             {"name", "host", "path", "origin", "shard_key", "near_ttl", "cache"});
-  }
-  return {};
 }
 
 }  // namespace

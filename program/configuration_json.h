@@ -10,4 +10,8 @@ namespace ringside::program {
 // values are those of the file, so that what it says can be put back into one.
 [[nodiscard]] std::string to_json(Command command, const Configuration& configuration);
 
+// What `ringside options` prints, for scripts/option-texts: the table of options, and the names of
+// the caching rules.
+[[nodiscard]] std::string options_json();
+
 }  // namespace ringside::program

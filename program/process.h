@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "http/access_log.h"
-#include "http/admin_server.h"
+#include "http1/access_log.h"
+#include "http1/admin_server.h"
 #include "k8s/discovery.h"
 #include "metrics/exposition.h"
 #include "program/file_watch.h"

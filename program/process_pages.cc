@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.h"
 #include "program/configuration_json.h"
 #include "program/discovery.h"
 #include "program/front_page.h"
 #include "program/process.h"
 #include "program/request_url.h"
-#include "shard/strict_json.h"
 #include "shard/topology_json.h"
 
 // The admin pages that every process has. Handlers run on the admin server's threads.
@@ -39,7 +39,7 @@ AdminServer::Answer refuse(const Error& error) {
 }  // namespace
 
 Result<PurgeTarget> parse_purge_request(std::string_view body) {
-  const auto document = shard::parse_strict_json(body);
+  const auto document = parse_strict_json(body);
   if (!document) return document.error();
   const auto is = [&](const char* key) {
     return document->is_object() && document->size() == 1 && document->contains(key);

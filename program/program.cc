@@ -10,9 +10,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/terminate.h"
-#include "http/access_log.h"
+#include "http1/access_log.h"
 #include "program/cache_service.h"
 #include "program/command_line.h"
+#include "program/configuration_json.h"
 #include "program/countries.h"
 #include "program/discovery.h"
 #include "program/process.h"
@@ -174,6 +175,9 @@ int run(int argc, const char* const* argv) {
   switch (line->verb) {
     case Verb::help:
       fmt::print("{}", line->help);
+      return success;
+    case Verb::options:
+      fmt::print("{}", options_json());
       return success;
     case Verb::version:
       fmt::print("{}", version_text());

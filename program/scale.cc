@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/json.h"
 #include "base/limits.h"
-#include "http/admin_client.h"
 #include "http/fields.h"
-#include "shard/strict_json.h"
+#include "http1/admin_client.h"
 
 namespace ringside::program {
 namespace {
@@ -64,7 +64,7 @@ std::string moves_text(const json& change) {
 }  // namespace
 
 Result<std::string> scale_summary(const std::string& answer) {
-  const auto page = shard::parse_strict_json(answer);
+  const auto page = parse_strict_json(answer);
   if (!page) return no_scale_answer(page.error().message);
   try {
     const json& change = page->at("change");
@@ -90,7 +90,7 @@ Result<std::string> scale_summary(const std::string& answer) {
 }
 
 Result<std::string> scale_awaits(const std::string& answer) {
-  const auto page = shard::parse_strict_json(answer);
+  const auto page = parse_strict_json(answer);
   if (!page) return no_scale_answer(page.error().message);
   try {
     std::vector<std::string> behind;

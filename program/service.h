@@ -6,7 +6,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
-#include "http/admin_server.h"
+#include "http1/admin_server.h"
 #include "k8s/roster.h"
 #include "metrics/totals.h"
 #include "program/configuration.h"

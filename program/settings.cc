@@ -16,14 +16,14 @@ Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& route
 }
 
 // nullptr where no origin is under TLS: then nobody needs the file.
-Result<std::shared_ptr<const http::TlsContext>> make_tls(
+Result<std::shared_ptr<const net::TlsContext>> make_tls(
     const Configuration& configuration, const std::vector<RouteConfiguration>& routes) {
   bool needed = false;
   for (const RouteConfiguration& route : routes) {
-    for (const http::Origin& origin : route.origins) needed = needed || origin.address.tls;
+    for (const net::Origin& origin : route.origins) needed = needed || origin.address.tls;
   }
-  if (!needed) return std::shared_ptr<const http::TlsContext>();
-  auto made = http::TlsContext::make(configuration.origin_ca);
+  if (!needed) return std::shared_ptr<const net::TlsContext>();
+  auto made = net::TlsContext::make(configuration.origin_ca);
   if (made) return made;
   return invalid_input(
       fmt::format("{}: {}", configuration.place("origin-ca"), made.error().message));

@@ -173,9 +173,8 @@ Result<Membership> shard_membership(const Configuration& configuration) {
   if (!configuration.replicas.empty()) {
     return make_membership(configuration.replicas, configuration.scheme, 1);
   }
-  constexpr std::size_t replicas_of_up = 10;
   std::vector<shard::MemberAt> members;
-  for (std::size_t i = 0; i < configuration.replica_count.value_or(replicas_of_up); ++i) {
+  for (std::size_t i = 0; i < configuration.replica_count.value_or(replicas_by_default); ++i) {
     // Never contacted; each needs its own.
     members.push_back(
         {{fmt::format("cache-{}", i), 1, ""}, {"127.0.0.1", static_cast<std::uint16_t>(i + 1)}});

@@ -61,16 +61,10 @@ std::vector<std::string> SidecarService::details() const {
   return {describe(countries_)};
 }
 
-Result<void> SidecarService::publish(const Configuration& next, const Membership& membership,
-                                     const Countries& countries) {
-  auto settings = make_sidecar_settings(next, membership, countries);
-  if (!settings) return settings.error();
-  sidecar_->apply(*std::move(settings));
+void SidecarService::publish(const Membership& membership) {
+  sidecar_->apply(with_members(*sidecar_->settings(), membership));
   const std::lock_guard lock(mutex_);
-  configuration_ = next;
   membership_ = membership;
-  countries_ = countries;
-  return {};
 }
 
 Result<void> SidecarService::apply(const Configuration& next) {
@@ -82,7 +76,14 @@ Result<void> SidecarService::apply(const Configuration& next) {
                                     : reloaded_membership(membership_, configuration_.replicas,
                                                           next.replicas, configuration_, next);
   if (!membership) return membership.error();
-  return publish(next, *membership, countries ? *countries : Countries{});
+  auto settings = make_sidecar_settings(next, *membership, countries ? *countries : Countries{});
+  if (!settings) return settings.error();
+  sidecar_->apply(*std::move(settings));
+  const std::lock_guard lock(mutex_);
+  configuration_ = next;
+  membership_ = *std::move(membership);
+  countries_ = countries ? *std::move(countries) : Countries{};
+  return {};
 }
 
 Result<Membership> SidecarService::propose(const shard::TopologyRequest& request) {
@@ -90,8 +91,7 @@ Result<Membership> SidecarService::propose(const shard::TopologyRequest& request
   if (discovers(configuration_)) return not_ours_to_change(configuration_);
   auto membership = next_membership(membership_, request);
   if (!membership) return membership.error();
-  auto published = publish(configuration_, *membership, countries_);
-  if (!published) return published.error();
+  publish(*membership);
   return membership;
 }
 
@@ -99,9 +99,7 @@ Result<void> SidecarService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
   auto membership = discovered_membership(membership_, roster, configuration_.scheme);
   if (!membership) return membership.error();
-  sidecar_->apply(with_members(*sidecar_->settings(), *membership));
-  const std::lock_guard lock(mutex_);
-  membership_ = *std::move(membership);
+  publish(*membership);
   return {};
 }
 

@@ -34,8 +34,8 @@ class SidecarService final : public Service {
 
  private:
   SidecarService() = default;
-  [[nodiscard]] Result<void> publish(const Configuration& next, const Membership& membership,
-                                     const Countries& countries);
+  // Other members under the present settings: reads no file, and can't fail.
+  void publish(const Membership& membership);
 
   std::mutex control_;        // one change at a time; before `mutex_`
   std::mutex purge_;          // one purge at a time, and none once stopped; after `control_`

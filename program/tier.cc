@@ -13,9 +13,9 @@
 namespace ringside::program {
 namespace {
 
-constexpr std::size_t replicas_by_default = 10;
-
 Endpoint any_loopback_port() { return {"127.0.0.1", 0}; }
+
+Error has_stopped() { return invalid_input("the tier has stopped; start it again"); }
 
 // The topology of cache-0 … cache-(n-1): the present one where nothing of it changes.
 Result<std::shared_ptr<const shard::Topology>> topology_of(const Membership& present,
@@ -41,11 +41,14 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   std::unique_ptr<Tier> tier(new Tier(clock));
   auto complete = tier->with_origins(configuration);
   if (!complete) return complete.error();
-  auto first = tier->grow({}, *complete, *countries,
+  auto for_replicas = make_cache_settings(*complete, {});
+  if (!for_replicas) return for_replicas.error();
+  auto first = tier->grow({}, *complete, **for_replicas,
                           configuration.replica_count.value_or(replicas_by_default));
   if (!first) return first.error();
   tier->shape_ = *std::move(first);
   tier->shape_.configuration = configuration;
+  tier->shape_.countries = *countries;
 
   auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
   if (!settings) return settings.error();
@@ -74,24 +77,23 @@ Result<Configuration> Tier::with_origins(Configuration configuration) {
     if (!started) return start_failure(started.error());
     origin_ = *std::move(started);
   }
-  configuration.origins = {http::Origin{origin_->address(), 1}};
+  configuration.origins = {net::Origin{origin_->address(), 1}};
   return configuration;
 }
 
 Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
-                               const Countries& countries, std::size_t replicas) {
+                               const cache::Settings& basis, std::size_t replicas) {
   auto topology = topology_of(present.membership, next, replicas);
   if (!topology) return topology.error();
-  Shape out{next, countries, {*topology, {}}, present.replicas};
-  auto settings = make_cache_settings(next, out.membership);
-  if (!settings) return settings.error();
+  Shape out{next, present.countries, {*topology, {}}, present.replicas};
+  const auto settings = with_members(basis, out.membership);
 
   out.replicas.resize(std::min(replicas, present.replicas.size()));
   while (out.replicas.size() < replicas) {
     constexpr std::size_t cores = 1;
     const std::string name = fmt::format("cache-{}", out.replicas.size());
     auto started = cache::Replica::start(
-        {name, any_loopback_port(), cores, store_bytes(next.memory, next.machine), *settings},
+        {name, any_loopback_port(), cores, store_bytes(next.memory, next.machine), settings},
         clock_);
     if (!started) {
       Error error = start_failure(started.error());
@@ -105,26 +107,20 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
   return out;
 }
 
-Result<void> Tier::change(const Configuration& next, const Countries& countries,
+Result<void> Tier::change(const Configuration& next, const Countries& countries, const Basis& basis,
                           std::size_t replicas) {
-  if (stopped_) return invalid_input("the tier has stopped; start it again");
-  auto complete = with_origins(next);
-  if (!complete) return complete.error();
   const Shape present = shape();
-  auto grown = grow(present, *complete, countries, replicas);
+  auto grown = grow(present, next, *basis.replicas, replicas);
   if (!grown) return grown.error();
-  auto for_sidecar = make_sidecar_settings(*complete, grown->membership, countries);
-  if (!for_sidecar) return for_sidecar.error();
-  auto for_replicas = make_cache_settings(*complete, grown->membership);
-  if (!for_replicas) return for_replicas.error();
 
   // Nothing fails from here on. Replicas first: none is asked under a topology that it has not.
-  for (const auto& replica : grown->replicas) replica->apply(*for_replicas);
-  sidecar_->apply(*for_sidecar);
+  const auto for_replicas = with_members(*basis.replicas, grown->membership);
+  for (const auto& replica : grown->replicas) replica->apply(for_replicas);
+  sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
     retirement_.add(present.replicas[i], next.drain_deadline);
   }
-  grown->configuration = next;
+  grown->countries = countries;
   const std::lock_guard lock(mutex_);
   shape_ = *std::move(grown);
   return {};
@@ -136,23 +132,33 @@ Result<ScaleReport> Tier::scale(std::size_t replicas) {
     return invalid_input(
         fmt::format("{} replicas can't be; ask for 1 to {}", replicas, limits::members));
   }
+  if (stopped_) return has_stopped();
   const Shape before = shape();
-  auto changed = change(before.configuration, before.countries, replicas);
+  const Basis present{sidecar_->settings(), before.replicas.front()->settings()};
+  auto changed = change(before.configuration, before.countries, present, replicas);
   if (!changed) return changed.error();
   return compare(*before.membership.topology, *membership().topology);
 }
 
 Result<void> Tier::apply(const Configuration& next) {
   const std::lock_guard control(control_);
+  if (stopped_) return has_stopped();
   const Shape present = shape();
-  auto countries = open_countries(next);
+  auto opened = open_countries(next);
   // A database that was never there may go on missing; one that is in use is not given up.
-  if (!countries && !(next.geo_optional && !present.countries)) return countries.error();
+  if (!opened && !(next.geo_optional && !present.countries)) return opened.error();
+  const Countries countries = opened ? *opened : Countries{};
+  auto complete = with_origins(next);
+  if (!complete) return complete.error();
+  auto for_sidecar = make_sidecar_settings(*complete, present.membership, countries);
+  if (!for_sidecar) return for_sidecar.error();
+  auto for_replicas = make_cache_settings(*complete, present.membership);
+  if (!for_replicas) return for_replicas.error();
   // As for members elsewhere: the file's number counts when it changes, else `scale` has the word.
   const std::size_t replicas = next.replica_count == present.configuration.replica_count
                                    ? present.replicas.size()
                                    : next.replica_count.value_or(replicas_by_default);
-  return change(next, countries ? *countries : Countries{}, replicas);
+  return change(next, countries, {*for_sidecar, *for_replicas}, replicas);
 }
 
 Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
@@ -171,6 +177,7 @@ PurgeResult Tier::purge(const PurgeTarget& target) {
     result.removed += target.everything ? replica->purge_all()
                                         : replica->purge(target.host, target.path_and_query);
   }
+  sidecar_->forget_nearby();  // last: until then a replica may have given what is purged
   return result;
 }
 

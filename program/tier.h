@@ -87,14 +87,20 @@ class Tier final : public Service {
     Replicas replicas;  // by number
   };
 
+  // What the parts are given, but for their members: a change of their number alone reads no file.
+  struct Basis {
+    std::shared_ptr<const sidecar::Settings> sidecar;
+    std::shared_ptr<const cache::Settings> replicas;
+  };
+
   explicit Tier(const Clock& clock) : clock_(clock), retirement_(clock) {}
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] Result<Configuration> with_origins(Configuration configuration);
   // Makes the shape with so many replicas, starting those that are missing.
   [[nodiscard]] Result<Shape> grow(const Shape& present, const Configuration& next,
-                                   const Countries& countries, std::size_t replicas);
+                                   const cache::Settings& basis, std::size_t replicas);
   [[nodiscard]] Result<void> change(const Configuration& next, const Countries& countries,
-                                    std::size_t replicas);
+                                    const Basis& basis, std::size_t replicas);
 
   const Clock& clock_;
   std::mutex control_;        // one change at a time; before `mutex_`

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "program/tier.h"
-#include "shard/strict_json.h"
 
 // The admin pages that only `ringside up` has.
 namespace ringside::program {
@@ -57,7 +57,7 @@ AdminServer::Answer refuse(int status, const Error& error) {
 }
 
 Result<std::size_t> parse_scale_request(std::string_view body) {
-  const auto document = shard::parse_strict_json(body);
+  const auto document = parse_strict_json(body);
   if (!document) return document.error();
   const bool right = document->is_object() && document->size() == 1 &&
                      document->contains("replicas") && (*document)["replicas"].is_number_unsigned();

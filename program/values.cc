@@ -66,16 +66,10 @@ Result<void> set_member_attribute(shard::Member& member, std::string_view attrib
   const std::string_view value =
       equals == std::string_view::npos ? std::string_view{} : attribute.substr(equals + 1);
   if (name == "weight") {
-    const auto weight = parse_number(value, 1, limits::member_weight);
-    if (!weight) return invalid_input("weight: " + weight.error().message);
-    member.weight = static_cast<std::uint32_t>(*weight);
-    return {};
+    auto set = assign<&shard::Member::weight, parse_member_weight>(member, value);
+    return set ? std::move(set) : invalid_input("weight: " + set.error().message);
   }
-  if (name == "zone") {
-    if (auto checked = shard::check_member_zone(value); !checked) return checked.error();
-    member.zone = value;
-    return {};
-  }
+  if (name == "zone") return assign<&shard::Member::zone, parse_member_zone>(member, value);
   return invalid_input(fmt::format(
       "{} is not known; after the address write ;weight=N or ;zone=NAME", quotation(attribute)));
 }
@@ -110,7 +104,7 @@ Result<shard::MemberAt> parse_member(std::string_view text) {
   return out;
 }
 
-Result<http::UpstreamAddress> parse_origin_url(std::string_view url) {
+Result<net::UpstreamAddress> parse_origin_url(std::string_view url) {
   const auto wrong = [&](std::string_view why) {
     return invalid_input(
         fmt::format("{} {}; write http://HOST[:PORT] or https://…", quotation(url), why));
@@ -127,14 +121,14 @@ Result<http::UpstreamAddress> parse_origin_url(std::string_view url) {
   auto endpoint =
       Endpoint::parse(fmt::format("{}:{}", host->name, host->port == 0 ? usual : host->port));
   if (!endpoint) return endpoint.error();
-  return http::UpstreamAddress(*std::move(endpoint), tls);
+  return net::UpstreamAddress(*std::move(endpoint), tls);
 }
 
-Result<http::Origin> parse_origin(std::string_view text) {
+Result<net::Origin> parse_origin(std::string_view text) {
   const std::size_t semicolon = std::min(text.find(';'), text.size());
   auto address = parse_origin_url(text.substr(0, semicolon));
   if (!address) return address.error();
-  http::Origin origin{*std::move(address), 1};
+  net::Origin origin{*std::move(address), 1};
   if (semicolon == text.size()) return origin;
   const std::string_view attribute = text.substr(semicolon + 1);
   constexpr std::string_view weight = "weight=";
@@ -247,8 +241,8 @@ std::string_view level_text(log::Level level) noexcept {
   return "error";
 }
 
-Result<std::vector<http::Origin>> parse_origins(std::string_view text) {
-  std::vector<http::Origin> origins;
+Result<std::vector<net::Origin>> parse_origins(std::string_view text) {
+  std::vector<net::Origin> origins;
   for (const std::string_view piece : split_list(text)) {
     auto origin = parse_origin(piece);
     if (!origin) return origin.error();
@@ -269,7 +263,7 @@ Result<std::vector<http::Origin>> parse_origins(std::string_view text) {
   return origins;
 }
 
-std::string origin_text(const http::Origin& origin) {
+std::string origin_text(const net::Origin& origin) {
   std::string out =
       fmt::format("{}://{}", origin.address.tls ? "https" : "http", origin.address.endpoint.text());
   if (origin.weight != 1) fmt::format_to(std::back_inserter(out), ";weight={}", origin.weight);
@@ -284,6 +278,22 @@ Result<std::vector<Network>> parse_networks(std::string_view text) {
     networks.push_back(*network);
   }
   return networks;
+}
+
+Result<std::string> parse_member_name(std::string_view text) {
+  if (auto checked = shard::check_member_name(text); !checked) return checked.error();
+  return std::string(text);
+}
+
+Result<std::uint32_t> parse_member_weight(std::string_view text) {
+  const auto weight = parse_number(text, 1, limits::member_weight);
+  if (!weight) return weight.error();
+  return static_cast<std::uint32_t>(*weight);
+}
+
+Result<std::string> parse_member_zone(std::string_view text) {
+  if (auto checked = shard::check_member_zone(text); !checked) return checked.error();
+  return std::string(text);
 }
 
 Result<std::vector<shard::MemberAt>> parse_members(std::string_view text) {

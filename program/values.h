@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "http/origin.h"
+#include "net/origin.h"
 #include "program/machine.h"
 #include "shard/topology_json.h"
 
@@ -46,11 +47,16 @@ namespace ringside::program {
 
 // Origins: `URL[;weight=N],…`, each URL `http://host[:port][/]` or `https://…`, port 80 or 443
 // where there is none.
-[[nodiscard]] Result<std::vector<http::Origin>> parse_origins(std::string_view text);
-[[nodiscard]] std::string origin_text(const http::Origin& origin);
+[[nodiscard]] Result<std::vector<net::Origin>> parse_origins(std::string_view text);
+[[nodiscard]] std::string origin_text(const net::Origin& origin);
 
 // `NET,…`, each an address or a CIDR block.
 [[nodiscard]] Result<std::vector<Network>> parse_networks(std::string_view text);
+
+// Of a replica or a route.
+[[nodiscard]] Result<std::string> parse_member_name(std::string_view text);
+[[nodiscard]] Result<std::uint32_t> parse_member_weight(std::string_view text);
+[[nodiscard]] Result<std::string> parse_member_zone(std::string_view text);
 
 // `cache-0=10.0.0.1:8080[;weight=2][;zone=a],…`
 [[nodiscard]] Result<std::vector<shard::MemberAt>> parse_members(std::string_view text);
@@ -58,6 +64,15 @@ namespace ringside::program {
 
 // A field name that we may set on requests: a token, and none that the message itself needs.
 [[nodiscard]] Result<std::string> parse_field_name(std::string_view text);
+
+// Puts what `parse` makes of the text into a member.
+template <auto member, auto parse, class Of>
+Result<void> assign(Of& of, std::string_view text) {
+  auto value = parse(text);
+  if (!value) return value.error();
+  of.*member = *std::move(value);
+  return {};
+}
 
 // The pieces of a comma-separated list without blanks around them.
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view text);

@@ -4,39 +4,20 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
 #include <condition_variable>
-#include <exception>
 #include <future>
 #include <mutex>
 #include <unordered_map>
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "http/core.h"
-#include "http/exchange.h"
-#include "http/pool.h"
+#include "http1/exchange.h"
+#include "http1/pool.h"
+#include "net/core.h"
+#include "net/nap.h"
 
 namespace ringside::replay {
-namespace {
-
-using http::Task;
-
-// A coroutine of ours does not throw; what still does is a bug, and ends the process.
-void no_exception(const std::exception_ptr& thrown) {
-  if (thrown) std::rethrow_exception(thrown);
-}
-
-// A wait that a stop of the core breaks off.
-struct Nap final : public http::Closable {
-  Nap(http::Core& core, SteadyPoint::duration how_long) : timer(core.executor(), how_long) {
-    core.add(*this);
-  }
-  void close() noexcept override { timer.cancel(); }
-  http::Timer timer;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 struct Client::Impl {
   Impl(ClientSettings the_settings, std::span<const LogRequest> the_requests, const Clock& clock)
@@ -62,7 +43,7 @@ struct Client::Impl {
 
   ClientSettings settings;
   const std::span<const LogRequest> requests;
-  http::CoreGroup cores;
+  net::CoreGroup cores;
 
   // The core's thread alone, until it has been joined.
   http::Pool pool;
@@ -117,8 +98,7 @@ Task<void> Client::Impl::wait_for_turn(std::uint64_t index) {
   const SteadyPoint due = started + offset;
   const SteadyPoint now = cores[0].steady_now();
   if (due <= now) co_return;
-  Nap nap(cores[0], due - now);
-  co_await nap.timer.async_wait(http::use_task);
+  co_await net::nap(cores[0], due - now);
 }
 
 Task<void> Client::Impl::ask(const LogRequest& request, Reply& reply) {
@@ -136,7 +116,7 @@ Task<void> Client::Impl::ask(const LogRequest& request, Reply& reply) {
 }
 
 Task<Result<void>> Client::Impl::exchange(const LogRequest& request, Reply& reply) {
-  http::Core& core = cores[0];
+  net::Core& core = cores[0];
   std::string head;
   write_head(request, head);
   http::OutgoingRequest outgoing;
@@ -229,18 +209,18 @@ Client::Client(ClientSettings settings, std::span<const LogRequest> requests, co
 Client::~Client() = default;
 
 Result<void> Client::start() {
-  http::Core& core = impl_->cores[0];
+  net::Core& core = impl_->cores[0];
   std::promise<Result<void>> probed;
   auto answer = probed.get_future();
-  http::asio::co_spawn(core.context(), impl_->probe(probed), no_exception);
+  core.spawn(impl_->probe(probed));
   impl_->cores.start();
   if (auto connected = answer.get(); !connected) return connected;
-  impl_->cores.on_each([this](http::Core& its) {
+  impl_->cores.on_each([this](net::Core& its) {
     impl_->started = its.steady_now();
     impl_->workers = std::max<std::size_t>(
         1, std::min<std::size_t>(impl_->settings.concurrency, impl_->requests.size()));
     for (std::size_t i = 0, count = impl_->workers; i < count; ++i) {
-      http::asio::co_spawn(its.context(), impl_->work(), no_exception);
+      its.spawn(impl_->work());
     }
   });
   return {};

@@ -2,37 +2,77 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <variant>
 
-#include "replay/structured_list.h"
+#include "http/structured_field.h"
 
 namespace ringside::replay {
 namespace {
 
+using http::structured::Integer;
+using http::structured::Item;
+using http::structured::List;
+using http::structured::String;
+using http::structured::Token;
 using metrics::Outcome;
 
-Outcome outcome_of(const ListMember& member) {
-  if (member.is_set("hit")) {
-    // A stored response that was not fresh any more has a negative ttl (RFC 9211 §2.4).
-    const auto ttl = member.parameter("ttl");
-    return ttl && ttl->starts_with('-') ? Outcome::stale : Outcome::hit;
+// The value of a member's parameter; nullptr where it has none of that key and type.
+template <class Value>
+const Value* parameter(const Item& member, std::string_view key) {
+  const auto* value = http::structured::parameter(member, key);
+  return value == nullptr ? nullptr : std::get_if<Value>(value);
+}
+
+bool is_set(const Item& member, std::string_view key) {
+  const auto* value = parameter<bool>(member, key);
+  return value != nullptr && *value;
+}
+
+// The members of a field whose members are all Items; none where it is no List of those.
+std::vector<Item> items_of(std::string_view field) {
+  std::vector<Item> out;
+  for (auto& member : http::structured::parse_list(field).value_or(List())) {
+    auto* item = std::get_if<Item>(&member);
+    if (item == nullptr) return {};
+    out.push_back(std::move(*item));
   }
-  if (member.is_set("collapsed")) return Outcome::collapsed;
-  const auto forward = member.parameter("fwd");
-  if (forward == "stale" && member.parameter("fwd-status") == "304") return Outcome::revalidated;
-  if (forward == "bypass" || forward == "method") return Outcome::bypass;
-  return Outcome::miss;
+  return out;
+}
+
+Outcome outcome_of(const Item& member) {
+  if (is_set(member, "hit")) {
+    // A stored response that was not fresh any more has a negative ttl (RFC 9211 §2.4).
+    const auto* ttl = parameter<Integer>(member, "ttl");
+    return ttl != nullptr && *ttl < 0 ? Outcome::stale : Outcome::hit;
+  }
+  if (is_set(member, "collapsed")) return Outcome::collapsed;
+  const auto* forward = parameter<Token>(member, "fwd");
+  if (forward == nullptr) return Outcome::miss;
+  const auto* status = parameter<Integer>(member, "fwd-status");
+  const bool is_unmodified = status != nullptr && *status == 304;
+  if (forward->text == "stale" && is_unmodified) return Outcome::revalidated;
+  return forward->text == "bypass" || forward->text == "method" ? Outcome::bypass : Outcome::miss;
 }
 
 }  // namespace
 
 std::optional<ServedBy> parse_served_by(std::string_view cache_status) {
-  const auto members = parse_structured_list(cache_status);
-  if (!members || members->empty()) return std::nullopt;
+  const auto members = items_of(cache_status);
+  if (members.empty()) return std::nullopt;
+  ServedBy out;
+  if (const auto* token = std::get_if<Token>(&members.front().value)) {
+    out.cache = token->text;
+  } else if (const auto* string = std::get_if<String>(&members.front().value)) {
+    out.cache = unescaped(*string);
+  } else {
+    return std::nullopt;
+  }
   // A cache nearer to us that had it answers with what the replica once said, and adds its own hit.
-  const bool is_near_hit =
-      std::any_of(members->begin() + 1, members->end(),
-                  [](const ListMember& member) { return member.is_set("hit"); });
-  return ServedBy{members->front().item, is_near_hit ? Outcome::hit : outcome_of(members->front())};
+  const bool is_near_hit = std::any_of(members.begin() + 1, members.end(),
+                                       [](const Item& member) { return is_set(member, "hit"); });
+  out.outcome = is_near_hit ? Outcome::hit : outcome_of(members.front());
+  return out;
 }
 
 bool is_tier_error(int status, const std::optional<ServedBy>& served,
@@ -43,10 +83,10 @@ bool is_tier_error(int status, const std::optional<ServedBy>& served,
   if (by_sidecar && std::find(refusals.begin(), refusals.end(), status) != refusals.end()) {
     return true;
   }
-  const auto members = parse_structured_list(proxy_status);
-  return members && std::any_of(members->begin(), members->end(), [](const ListMember& member) {
-           return member.parameter("error").has_value();
-         });
+  const auto members = items_of(proxy_status);
+  return std::any_of(members.begin(), members.end(), [](const Item& member) {
+    return http::structured::parameter(member, "error") != nullptr;
+  });
 }
 
 }  // namespace ringside::replay

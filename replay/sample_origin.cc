@@ -8,19 +8,18 @@
 #include <string>
 
 #include "base/limits.h"
-#include "http/connection.h"
-#include "http/core.h"
 #include "http/date.h"
-#include "http/error_response.h"
-#include "http/server.h"
 #include "http/target.h"
+#include "http1/connection.h"
+#include "http1/error_response.h"
+#include "http1/server.h"
+#include "net/core.h"
 #include "replay/sample_page.h"
 
 namespace ringside::replay {
 namespace {
 
 using http::Connection;
-using http::Task;
 
 struct Site {
   const Clock& clock;
@@ -122,8 +121,7 @@ class Visit {
   }
 
   Task<bool> write() {
-    const std::array<http::asio::const_buffer, 2> buffers{http::asio::buffer(head_),
-                                                          http::asio::buffer(body_)};
+    const std::array<std::string_view, 2> buffers{head_, body_};
     connection_.set_deadline(limits::client_io_timeout);
     const auto written = co_await connection_.write(buffers);
     co_return written.has_value();
@@ -150,7 +148,7 @@ struct SampleOrigin::Impl {
         server(cores, [this](Connection& connection) { return visit(site, connection); }) {}
 
   Site site;
-  http::CoreGroup cores;
+  net::CoreGroup cores;
   http::Server server;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "metrics/outcome.h"
 #include "replay/scrape.h"
@@ -58,25 +59,25 @@ Result<TierFigures> Tier::figures() const {
   const auto origin = ask_("GET", "/origin", "");
   if (!origin) return origin.error();
   if (origin->status == 404) return figures;  // the origin is not our sample
-  const auto json = nlohmann::json::parse(origin->body, nullptr, false);
-  if (origin->status != 200 || !json.is_object() || !json.contains("requests") ||
-      !json["requests"].is_number_unsigned()) {
+  const auto json = parse_strict_json(origin->body);
+  if (origin->status != 200 || !json || !json->is_object() || !json->contains("requests") ||
+      !(*json)["requests"].is_number_unsigned()) {
     return unexpected("/origin", *origin);
   }
-  figures->fetches_by_origin = json["requests"].get<std::uint64_t>();
+  figures->fetches_by_origin = (*json)["requests"].get<std::uint64_t>();
   return figures;
 }
 
 Result<Tier::State> Tier::state() const {
   const auto answer = ask_("GET", "/scale", "");
   if (!answer) return answer.error();
-  const auto json = nlohmann::json::parse(answer->body, nullptr, false);
-  if (answer->status != 200 || !json.is_object() || !json.contains("replicas") ||
-      !json["replicas"].is_number_unsigned() || !json.contains("settled") ||
-      !json["settled"].is_boolean()) {
+  const auto json = parse_strict_json(answer->body);
+  if (answer->status != 200 || !json || !json->is_object() || !json->contains("replicas") ||
+      !(*json)["replicas"].is_number_unsigned() || !json->contains("settled") ||
+      !(*json)["settled"].is_boolean()) {
     return unexpected("/scale", *answer);
   }
-  return State{json["replicas"].get<std::uint32_t>(), json["settled"].get<bool>()};
+  return State{(*json)["replicas"].get<std::uint32_t>(), (*json)["settled"].get<bool>()};
 }
 
 Result<std::uint32_t> Tier::replicas() const {

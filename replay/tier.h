@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "http/admin_client.h"
+#include "http1/admin_client.h"
 
 namespace ringside::replay {
 

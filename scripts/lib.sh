@@ -103,5 +103,6 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Objects are found again by ccache from any clone of the project.
-export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+# Objects are found again by ccache from any clone of the project. What an object depends on is taken
+# from the compiler's own list: else each one that is missing costs a run of the preprocessor more.
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1

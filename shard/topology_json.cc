@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "shard/quotation.h"
 #include "shard/schemes.h"
-#include "shard/strict_json.h"
 
 namespace ringside::shard {
 namespace {

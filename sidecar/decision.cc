@@ -7,9 +7,10 @@
 namespace ringside::sidecar {
 
 Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
-                    const Settings& settings, geo::CountryMemo& countries, Decision& decision) {
+                    const Settings& settings, std::string_view own_via, geo::CountryMemo& countries,
+                    Decision& decision) {
   decision.method = request.method;
-  auto hop = http::look_at_hop(request, settings.via);
+  auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
   decision.hop = *hop;
   if (hop->answer_here) return {};
@@ -21,7 +22,9 @@ Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
   }
   decision.peer = peer;
   decision.peer_is_trusted = any_contains(settings.trusted, peer);
-  decision.client = http::client_address(peer, request.fields, settings.trusted);
+  const auto told = http::told_client(peer, request.fields, settings.trusted);
+  decision.client = told.address;
+  decision.scheme = told.scheme.value_or(decision.peer_scheme);
   decision.country = countries.find(decision.client);
 
   const auto route = settings.route_table.find(decision.host, decision.target.path);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/address.h"
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "geo/country_database.h"
 #include "http/head.h"
 #include "http/hop.h"
+#include "http/scheme.h"
 #include "http/target.h"
 #include "sidecar/settings.h"
 
@@ -23,7 +25,9 @@ struct Decision {
   std::string host;
   IpAddress peer;  // the socket's other end
   bool peer_is_trusted = false;
+  http::Scheme peer_scheme = http::Scheme::http;  // of the peer's connection: we listen without TLS
   IpAddress client;
+  http::Scheme scheme = http::Scheme::http;  // of the client's, as far as is known; no shard key's
   geo::Country country;
   const Route* route = nullptr;  // into the Settings
   std::string shard_key;
@@ -35,10 +39,10 @@ struct Decision {
 
 // Steps 3 to 5 of the life of a request: who asks, from which country, by which route, and the key
 // that chooses the replica. Fails for targets and hosts that are malformed, and where no route
-// matches; for TRACE, and for requests that go round in circles. With hop.answer_here nothing else
-// is decided.
+// matches; for TRACE, and for requests that have been at `own_via` before. With hop.answer_here
+// nothing else is decided.
 [[nodiscard]] Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
-                                  const Settings& settings, geo::CountryMemo& countries,
-                                  Decision& decision);
+                                  const Settings& settings, std::string_view own_via,
+                                  geo::CountryMemo& countries, Decision& decision);
 
 }  // namespace ringside::sidecar

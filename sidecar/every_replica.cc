@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/join.h"
 #include "http/internal_fields.h"
-#include "http/spawn.h"
 
 namespace ringside::sidecar {
 namespace {
@@ -28,10 +28,9 @@ Result<std::size_t> confirmation(const http::ResponseHead& answer) {
   return removed;
 }
 
-http::Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settings,
-                                        const Endpoint& address,
-                                        const http::OutgoingRequest& request,
-                                        SteadyPoint deadline) {
+Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settings,
+                                  const Endpoint& address, const http::OutgoingRequest& request,
+                                  SteadyPoint deadline) {
   if (address.host.empty()) {
     co_return Error{ErrorKind::refused, ErrorSource::peer, Retry::no, "has no address at present"};
   }
@@ -57,25 +56,24 @@ class Round {
         settings_(settings),
         request_(request),
         deadline_(deadline),
-        answers_(settings.addresses.size()),
-        all_answered_(state.core.executor(), http::Timer::time_point::max()) {}
+        answers_(settings.addresses.size()) {}
 
-  http::Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
+  Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
     for (std::size_t index = 0; index < answers_.size(); ++index) {
       if (index == but_not) continue;
-      ++left_;
-      http::spawn(state_.core.context(), ask(index));
+      asked_.begin();
+      state_.core.spawn(ask(index));
     }
     // They refer to us, so they have to end first. They do: by their deadline, or the core's stop.
-    while (left_ > 0) co_await all_answered_.async_wait(http::use_task);
+    co_await asked_;
     co_return std::move(answers_);
   }
 
  private:
-  http::Task<void> ask(std::size_t index) {
+  Task<void> ask(std::size_t index) {
     answers_[index] =
         co_await ask_one(state_, settings_, settings_.addresses[index], request_, deadline_);
-    if (--left_ == 0) all_answered_.cancel();
+    asked_.end();
   }
 
   CoreState& state_;
@@ -83,13 +81,12 @@ class Round {
   const http::OutgoingRequest& request_;
   const SteadyPoint deadline_;
   std::vector<Result<std::size_t>> answers_;
-  std::size_t left_ = 0;
-  http::Timer all_answered_;
+  Join asked_;
 };
 
 }  // namespace
 
-http::Task<std::vector<Result<std::size_t>>> ask_every_replica(
+Task<std::vector<Result<std::size_t>>> ask_every_replica(
     CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
     SteadyPoint deadline, std::optional<shard::MemberIndex> but_not) {
   Round round(state, settings, request, deadline);

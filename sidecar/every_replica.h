@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "http/exchange.h"
-#include "http/task.h"
+#include "base/task.h"
+#include "http1/exchange.h"
 #include "shard/topology.h"
 #include "sidecar/core_state.h"
 
@@ -18,7 +18,7 @@ namespace ringside::sidecar {
 // `but_not`), or why it has not confirmed that with 200 and internal::purged. Waits until the
 // deadline at most: all are asked at once, so one that is silent costs it once, and those behind it
 // nothing. Replicas that are ejected are asked, too: they may have come back.
-http::Task<std::vector<Result<std::size_t>>> ask_every_replica(
+Task<std::vector<Result<std::size_t>>> ask_every_replica(
     CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
     SteadyPoint deadline, std::optional<shard::MemberIndex> but_not = std::nullopt);
 

@@ -4,8 +4,8 @@
 #include <boost/container/static_vector.hpp>
 
 #include "base/limits.h"
-#include "http/head_text.h"
 #include "http/internal_fields.h"
+#include "http1/head_text.h"
 #include "sidecar/messages.h"
 
 namespace ringside::sidecar {
@@ -24,6 +24,7 @@ Milliseconds share_of_replica(Milliseconds wait) noexcept {
 Forwarding::Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision)
     : state_(state),
       settings_(*snapshot.settings),
+      own_via_(snapshot.identity.via),
       decision_(decision),
       deadline_(state.core.steady_now() + settings_.request_deadline) {}
 
@@ -31,8 +32,8 @@ http::ExchangeLimits Forwarding::limits() const noexcept {
   return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
 }
 
-http::Task<Result<void>> Forwarding::ask_owner(shard::MemberIndex owner,
-                                               const http::OutgoingRequest& outgoing) {
+Task<Result<void>> Forwarding::ask_owner(shard::MemberIndex owner,
+                                         const http::OutgoingRequest& outgoing) {
   exchange_.emplace(state_.core, state_.replicas);
   const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
   HealthWatch::Ask asked(state_.health, settings_, owner, *exchange_, repeatable);
@@ -57,8 +58,7 @@ bool Forwarding::may_repeat_after(const Error& failure) noexcept {
   return never_sent || state_.repeats.spend(state_.core.steady_now());
 }
 
-http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
-                                                std::string& head) {
+Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing, std::string& head) {
   const std::size_t members = settings_.topology->members().size();
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
   if (members == 0) co_return nobody;
@@ -70,7 +70,7 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
   while (true) {
     const auto owner = state_.health.choose(settings_, decision_.key(), asked);
     if (!owner) co_return nobody;  // the others are nowhere at present
-    if (!asked.empty()) state_.sheet.count_retry();
+    if (!asked.empty()) state_.sheet.count("ringside_retries_total");
     asked.push_back(*owner);
     head.resize(head_size);
     http::append_field(head, http::internal::deadline,
@@ -93,8 +93,8 @@ http::Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing,
   }
 }
 
-http::Task<Result<void>> Forwarding::ask_origins(const std::vector<http::Origin>& origins,
-                                                 const http::OutgoingRequest& outgoing) {
+Task<Result<void>> Forwarding::ask_origins(const std::vector<net::Origin>& origins,
+                                           const http::OutgoingRequest& outgoing) {
   exchange_.emplace(state_.core, state_.origins);
   auto asked = co_await state_.origin_access.ask(origins, *exchange_, outgoing, limits());
   std::optional<int> status;
@@ -103,19 +103,19 @@ http::Task<Result<void>> Forwarding::ask_origins(const std::vector<http::Origin>
   co_return std::move(asked.answered);
 }
 
-http::Task<Result<void>> Forwarding::run(const http::RequestHead& request, http::Connection& client,
-                                         std::string& head) {
+Task<Result<void>> Forwarding::run(const http::RequestHead& request, http::Connection& client,
+                                   std::string& head) {
   auto outgoing = http::passed_on(request, decision_.hop, decision_.method, client);
   const auto& origins = decision_.route->origins;
   const bool origin_allowed =
       settings_.without_replica == WithoutReplica::ask_origin && !origins.empty();
 
-  write_upstream_head(head, request, decision_, settings_, Upstream::replica);
+  write_upstream_head(head, request, decision_, settings_, own_via_, Upstream::replica);
   head.resize(head.size() - end_of_head.size());
   const auto answered = co_await ask_owners(outgoing, head);
   if (answered || answered.error().retry == Retry::no || !origin_allowed) co_return answered;
 
-  write_upstream_head(head, request, decision_, settings_, Upstream::origin);
+  write_upstream_head(head, request, decision_, settings_, own_via_, Upstream::origin);
   outgoing.head = head;
   co_return co_await ask_origins(origins, outgoing);
 }

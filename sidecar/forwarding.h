@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "http/exchange.h"
+#include "http1/exchange.h"
 #include "sidecar/core_state.h"
 #include "sidecar/decision.h"
 
@@ -20,8 +20,8 @@ class Forwarding {
   Forwarding(CoreState& state, const Snapshot& snapshot, const Decision& decision);
 
   // `head` is scratch space. On success the answer's head is read and its body is next.
-  http::Task<Result<void>> run(const http::RequestHead& request, http::Connection& client,
-                               std::string& head);
+  Task<Result<void>> run(const http::RequestHead& request, http::Connection& client,
+                         std::string& head);
 
   [[nodiscard]] http::Exchange& exchange() noexcept { return *exchange_; }
   // The member that answered; nullopt: the origin, or nobody.
@@ -31,17 +31,17 @@ class Forwarding {
 
  private:
   // `head` is that for a replica but for its end, and sent by `outgoing`.
-  http::Task<Result<void>> ask_owners(http::OutgoingRequest& outgoing, std::string& head);
-  http::Task<Result<void>> ask_owner(shard::MemberIndex owner,
-                                     const http::OutgoingRequest& outgoing);
-  http::Task<Result<void>> ask_origins(const std::vector<http::Origin>& origins,
-                                       const http::OutgoingRequest& outgoing);
+  Task<Result<void>> ask_owners(http::OutgoingRequest& outgoing, std::string& head);
+  Task<Result<void>> ask_owner(shard::MemberIndex owner, const http::OutgoingRequest& outgoing);
+  Task<Result<void>> ask_origins(const std::vector<net::Origin>& origins,
+                                 const http::OutgoingRequest& outgoing);
   [[nodiscard]] Milliseconds wait_for(const http::OutgoingRequest& outgoing) const noexcept;
   [[nodiscard]] http::ExchangeLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
 
   CoreState& state_;
   const Settings& settings_;
+  const std::string& own_via_;
   const Decision& decision_;
   const SteadyPoint deadline_;
   std::optional<http::Exchange> exchange_;

@@ -4,13 +4,12 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "http/spawn.h"
-#include "http/waiter.h"
+#include "net/waiter.h"
 #include "sidecar/probe.h"
 
 namespace ringside::sidecar {
 
-HealthWatch::HealthWatch(http::Core& core, metrics::CoreSheet& sheet)
+HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet)
     : core_(core), sheet_(sheet), pool_(core, ErrorSource::peer) {}
 
 HealthWatch::~HealthWatch() = default;
@@ -117,8 +116,8 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
 
 // A look at every replica in each tick of the core, rather than a timer for each request or
 // replica: what waits is a list in order of age, so that a look is one comparison.
-http::Task<void> HealthWatch::run() {
-  http::Waiter waiter(core_);
+Task<void> HealthWatch::run() {
+  net::Waiter waiter(core_);
   while (!core_.stopped()) {
     co_await waiter.wait(core_.steady_now() + limits::deadline_tick);
     if (!core_.stopped()) look();
@@ -133,19 +132,19 @@ void HealthWatch::look() {
     if (member->is_probed || !member->health.wants_probe(waiting_since, now)) continue;
     member->is_probed = true;
     member->health.probe_begins(now);
-    http::spawn(core_.context(), probe_one(*member));
+    core_.spawn(probe_one(*member));
   }
   if (replicas_.size() > members_.size()) forget_strangers();
 }
 
 // While it runs the replica is not forgotten.
-http::Task<void> HealthWatch::probe_one(Replica& replica) {
+Task<void> HealthWatch::probe_one(Replica& replica) {
   const auto answered = co_await probe(core_, pool_, replica.address);
   pool_.close_idle();
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
   if (answered) {
-    sheet_.count_probe(metrics::ProbeAnswer::answered);
+    sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
     if (replica.health.probe_answered(core_.steady_now())) {
       sheet_.replica_returned(replica.shard);
       log::info("replica at {} answers again", replica.address.text());
@@ -153,7 +152,7 @@ http::Task<void> HealthWatch::probe_one(Replica& replica) {
     co_return;
   }
   if (answered.error().source != ErrorSource::peer) co_return;  // It tells nothing of the replica.
-  sheet_.count_probe(metrics::ProbeAnswer::failed);
+  sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
   eject_if_allowed(replica);
   if (has_another(replica)) break_off(replica);

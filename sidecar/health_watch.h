@@ -11,10 +11,10 @@
 
 #include "base/address.h"
 #include "base/error.h"
-#include "http/core.h"
-#include "http/exchange.h"
-#include "http/pool.h"
+#include "http1/exchange.h"
+#include "http1/pool.h"
 #include "metrics/core_sheet.h"
+#include "net/core.h"
 #include "shard/topology.h"
 #include "sidecar/health.h"
 #include "sidecar/settings.h"
@@ -28,7 +28,7 @@ class HealthWatch {
   struct Replica;
 
  public:
-  HealthWatch(http::Core& core, metrics::CoreSheet& sheet);
+  HealthWatch(net::Core& core, metrics::CoreSheet& sheet);
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
   ~HealthWatch();
@@ -68,7 +68,7 @@ class HealthWatch {
   };
 
   // Probes whoever is to be probed, until the core stops.
-  http::Task<void> run();
+  Task<void> run();
 
  private:
   using Asks = boost::intrusive::list<Ask, boost::intrusive::constant_time_size<false>>;
@@ -90,12 +90,12 @@ class HealthWatch {
   [[nodiscard]] bool is_there(shard::MemberIndex index) const noexcept;
   [[nodiscard]] bool has_another(const Replica& replica) const noexcept;
   void look();
-  http::Task<void> probe_one(Replica& replica);
+  Task<void> probe_one(Replica& replica);
   void eject_if_allowed(Replica& replica);
   void break_off(Replica& replica) noexcept;
   void forget_strangers();
 
-  http::Core& core_;
+  net::Core& core_;
   metrics::CoreSheet& sheet_;
   http::Pool pool_;
   std::shared_ptr<const Settings> followed_;

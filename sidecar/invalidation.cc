@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "http/head_text.h"
 #include "http/internal_fields.h"
 #include "http/invalidation.h"
+#include "http1/head_text.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
@@ -37,9 +37,9 @@ bool any_is_kept_nearby(const Settings& settings, const std::string& host, const
 
 }  // namespace
 
-http::Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
-                                      const Decision& decision, const http::ResponseHead& answer,
-                                      std::optional<shard::MemberIndex> answered_by) {
+Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
+                                const Decision& decision, const http::ResponseHead& answer,
+                                std::optional<shard::MemberIndex> answered_by) {
   const Settings& settings = *snapshot.settings;
   const auto targets = http::invalidated_targets(decision.method, decision.host, decision.target,
                                                  answer.status, answer.fields);
@@ -53,7 +53,8 @@ http::Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot
   const auto confirmed =
       co_await ask_every_replica(state, settings, request, deadline, answered_by);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
-    if (!confirmed[index]) state.sheet.count_invalidation_failed(snapshot.shards[index]);
+    if (!confirmed[index])
+      state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
   }
   // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
   // it. Coarse: the near caches, which hold a URI under several countries, forget everything.

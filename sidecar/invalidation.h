@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "base/task.h"
 #include "http/head.h"
-#include "http/task.h"
 #include "shard/topology.h"
 #include "sidecar/core_state.h"
 #include "sidecar/decision.h"
@@ -16,8 +16,8 @@ namespace ringside::sidecar {
 // caches. To be waited for before the client sees the answer. Takes limits::invalidation_timeout at
 // most; replicas that have not confirmed by then are counted, and may give the old answers for as
 // long as those are fresh.
-http::Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
-                                      const Decision& decision, const http::ResponseHead& answer,
-                                      std::optional<shard::MemberIndex> answered_by);
+Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
+                                const Decision& decision, const http::ResponseHead& answer,
+                                std::optional<shard::MemberIndex> answered_by);
 
 }  // namespace ringside::sidecar

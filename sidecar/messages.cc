@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "http/error_response.h"
 #include "http/forwarded.h"
-#include "http/head_text.h"
 #include "http/internal_fields.h"
+#include "http1/error_response.h"
+#include "http1/head_text.h"
 
 namespace ringside::sidecar {
 namespace {
@@ -16,11 +16,13 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
   using http::same_token;
   return same_token(name, "host") || same_token(name, "content-length") ||
          same_token(name, "via") || same_token(name, "forwarded") || same_token(name, "expect") ||
-         same_token(name, "x-forwarded-for") || same_token(name, settings.country_header);
+         same_token(name, "x-forwarded-for") || same_token(name, "x-forwarded-proto") ||
+         same_token(name, settings.country_header);
 }
 
 // A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
-// none to continue, the list begins with the client as we know it.
+// none to continue, the list begins with the client as we know it. Its scheme is told of in our
+// words alone: an origin must not be able to vary an answer by another than that in its key.
 void append_forwarded_fields(std::string& out, const http::Fields& fields,
                              const Decision& decision) {
   const auto kept = [&](std::string_view name) {
@@ -28,17 +30,23 @@ void append_forwarded_fields(std::string& out, const http::Fields& fields,
   };
   const auto forwarded = kept("forwarded");
   std::string element;
-  http::append_forwarded(element, forwarded ? decision.peer : decision.client, "http");
+  if (forwarded) {
+    http::append_forwarded(element, decision.peer, name(decision.peer_scheme));
+  } else {
+    http::append_forwarded(element, decision.client, name(decision.scheme));
+  }
   http::append_joined(out, "Forwarded", forwarded, element);
   const auto listed = kept("x-forwarded-for");
   http::append_joined(out, "X-Forwarded-For", listed,
                       (listed ? decision.peer : decision.client).text());
+  http::append_field(out, "X-Forwarded-Proto", name(decision.scheme));
 }
 
 }  // namespace
 
 void write_upstream_head(std::string& out, const http::RequestHead& request,
-                         const Decision& decision, const Settings& settings, Upstream upstream) {
+                         const Decision& decision, const Settings& settings,
+                         std::string_view own_via, Upstream upstream) {
   out.clear();
   http::append_request_start(out, request.method, decision.target, decision.host);
   const auto connection = request.fields.combined("connection").value_or(std::string{});
@@ -53,7 +61,7 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
   http::append_framing(out, request.framing);
   http::append_expectation(out, request);
   http::append_max_forwards(out, decision.hop);
-  http::append_via(out, request, settings.via);
+  http::append_via(out, request, own_via);
   append_forwarded_fields(out, request.fields, decision);
   // A route whose key is without the country must not let the origin's answer depend on it.
   if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
@@ -61,6 +69,9 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
   }
   if (upstream == Upstream::replica) {
     http::append_field(out, http::internal::topology, settings.topology_id);
+    if (decision.scheme != http::Scheme::http) {
+      http::append_field(out, http::internal::scheme, name(decision.scheme));
+    }
     if (!decision.extra_key.empty()) {
       http::append_field(out, http::internal::extra_key, decision.extra_key);
     }
@@ -75,7 +86,7 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 }
 
 void begin_client_head(std::string& out, const http::ResponseHead& response, TimePoint now,
-                       std::string_view own_cache_status, std::string_view left_out) {
+                       const http::CacheStatus& own, std::string_view left_out) {
   out.clear();
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
   const auto connection = response.fields.combined("connection").value_or(std::string{});
@@ -92,9 +103,9 @@ void begin_client_head(std::string& out, const http::ResponseHead& response, Tim
     http::append_field(out, field.name, field.value);
   }
   http::append_date_if_absent(out, response.fields, now);
-  cache_status += own_cache_status;
+  http::append_cache_status(cache_status, own);
   http::append_field(out, "Cache-Status", cache_status);
-  http::append_field(out, "Via", "1.1 ringside");
+  http::append_field(out, "Via", http::via_member(response.minor_version, own.cache));
 }
 
 void end_client_head(std::string& out, int client_minor_version, const http::Delivery& delivery) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
-#include "http/exchange.h"
+#include "http1/exchange.h"
 
 namespace ringside::sidecar {
 
-http::Task<Result<void>> probe(http::Core& core, http::Pool& pool, const Endpoint& address) {
+Task<Result<void>> probe(net::Core& core, http::Pool& pool, const Endpoint& address) {
   const std::string head =
       fmt::format("OPTIONS * HTTP/1.1\r\nHost: {}\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n",
                   address.text());

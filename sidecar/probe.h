@@ -2,9 +2,9 @@
 
 #include "base/address.h"
 #include "base/error.h"
-#include "http/core.h"
-#include "http/pool.h"
-#include "http/task.h"
+#include "base/task.h"
+#include "http1/pool.h"
+#include "net/core.h"
 
 namespace ringside::sidecar {
 
@@ -13,6 +13,6 @@ namespace ringside::sidecar {
 // requests use. Any answer says yes. Waits at most limits::probe_timeout. An Error whose source is
 // not the peer tells nothing of it. `pool` is for probes alone: in that of the requests a probe
 // would wait behind those that it is to help.
-http::Task<Result<void>> probe(http::Core& core, http::Pool& pool, const Endpoint& address);
+Task<Result<void>> probe(net::Core& core, http::Pool& pool, const Endpoint& address);
 
 }  // namespace ringside::sidecar

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "http/error_response.h"
+#include "http1/error_response.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
 
-http::Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
-                                       const std::string& host, const std::string& target) {
+Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
+                                 const std::string& host, const std::string& target) {
   const Settings& settings = *snapshot.settings;
   const std::string head = fmt::format("PURGE {} HTTP/1.1\r\nHost: {}\r\n\r\n", target, host);
   http::OutgoingRequest request;

@@ -7,11 +7,11 @@
 
 #include "base/limits.h"
 #include "http/cache_control.h"
-#include "http/error_response.h"
-#include "http/head_text.h"
-#include "http/relay.h"
-#include "http/tunnel.h"
-#include "http/turn.h"
+#include "http1/error_response.h"
+#include "http1/head_text.h"
+#include "http1/relay.h"
+#include "http1/tunnel.h"
+#include "http1/turn.h"
 #include "sidecar/invalidation.h"
 #include "sidecar/messages.h"
 #include "sidecar/purge.h"
@@ -19,13 +19,7 @@
 namespace ringside::sidecar {
 namespace {
 
-namespace asio = http::asio;
-
-// We handle the request and are configured not to store: RFC 9211 §2.2, "bypass".
-constexpr std::string_view forwarded_status = "ringside; fwd=bypass";
-// The tier has a cache for it, but none that could be asked: one implementation, one miss.
-constexpr std::string_view missed_status = "ringside; fwd=miss";
-constexpr std::string_view nearby_status = "ringside; hit";
+using Forward = http::CacheStatus::Forward;
 
 std::int64_t number(std::string_view digits) noexcept {
   std::int64_t value = 0;
@@ -50,7 +44,7 @@ Session::Session(CoreState& state, http::Connection& client) : state_(state), cl
 Session::~Session() { state_.sheet.connection_closed(); }
 
 // The life of a request; the numbers are those of docs/ARCHITECTURE.md.
-http::Task<void> Session::run() {
+Task<void> Session::run() {
   if (any_contains(state_.snapshot->settings->proxied_from, client_.remote())) {
     const auto told = co_await http::read_proxy_header(client_);
     if (!told) co_return;
@@ -59,6 +53,7 @@ http::Task<void> Session::run() {
     const auto next = co_await http::next_request(client_, request_);  // 1
     if (next && !*next) co_return;
     const SteadyPoint began = state_.core.steady_now();
+    snapshot_ = state_.snapshot;
     count_ = {};
     decision_.method.clear();
     decision_.country = {};
@@ -84,16 +79,16 @@ http::Task<void> Session::run() {
 
 // Everything that can be known of the request without asking anybody.
 Result<void> Session::look() {
-  snapshot_ = state_.snapshot;
   keep_alive_ = request_.keep_alive && ++requests_ < snapshot_->settings->requests_per_connection;
   decision_.method = request_.method;
   if (auto admitted = http::admit(state_.core, request_); !admitted) return admitted;
-  auto decided =
-      decide(request_, client_.remote(), *snapshot_->settings, state_.countries, decision_);
+  auto decided = decide(request_, client_.remote(), *snapshot_->settings, snapshot_->identity.via,
+                        state_.countries, decision_);
   ask_near_cache_ = decided && !decision_.hop.answer_here &&
                     decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request_);
   if (ask_near_cache_) {
-    near_key_.assign(decision_.host).append("\n").append(decision_.target.path);
+    near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);
+    near_key_.append("\n").append(decision_.target.path);
     near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
     near_key_.append("\n").append(decision_.extra_key);
   }
@@ -104,7 +99,16 @@ const NearCache::Entry* Session::find_nearby() {
   return ask_near_cache_ ? state_.near.find(near_key_, state_.core.steady_now()) : nullptr;
 }
 
-http::Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
+// Where there is nothing else to say, we handle requests and are configured not to store what comes
+// of them: RFC 9211 §2.2, `bypass`.
+http::CacheStatus Session::own_status(Forward why) const noexcept {
+  http::CacheStatus status;
+  status.cache = snapshot_->identity.name;
+  status.forward = why;
+  return status;
+}
+
+Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
   const auto delivery =
       http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
@@ -118,7 +122,7 @@ http::Task<void> Session::answer_nearby(const NearCache::Entry& entry) {
   co_await write(head_, *body);
 }
 
-http::Task<void> Session::answer_from_replica() {
+Task<void> Session::answer_from_replica() {
   const std::uint64_t asked_at = state_.near.purges();
   Forwarding forwarding(state_, *snapshot_, decision_);
   const auto forwarded = co_await forwarding.run(request_, client_, head_);
@@ -141,7 +145,8 @@ http::Task<void> Session::answer_from_replica() {
   if (!member) {  // What an origin says in our own fields is not heard.
     const bool missed = is_for_the_store(request_, decision_.method);
     count_.outcome = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
-    co_await relay_answer(forwarding, missed ? missed_status : forwarded_status);
+    // The tier has a cache for it, but none that could be asked: one implementation, one miss.
+    co_await relay_answer(forwarding, missed ? Forward::miss : Forward::bypass);
     co_return;
   }
   count_.shard = snapshot_->shards[*member];
@@ -152,18 +157,18 @@ http::Task<void> Session::answer_from_replica() {
   if (const auto ttl = near_ttl(fields); ttl.count() > 0) {
     co_await keep_and_answer(forwarding, ttl, asked_at);
   } else {
-    co_await relay_answer(forwarding, forwarded_status);
+    co_await relay_answer(forwarding, Forward::bypass);
   }
 }
 
-http::Task<void> Session::relay_answer(Forwarding& forwarding, std::string_view own_cache_status) {
+Task<void> Session::relay_answer(Forwarding& forwarding, Forward why) {
   http::Exchange& exchange = forwarding.exchange();
   record_.status = exchange.head().status;
   const auto delivery =
       http::choose_delivery(request_.minor_version, http::length_is_known(exchange.head().framing),
                             keep_alive_ && client_.body_done() && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
-  begin_client_head(head_, exchange.head(), state_.core.now(), own_cache_status);
+  begin_client_head(head_, exchange.head(), state_.core.now(), own_status(why));
   end_client_head(head_, request_.minor_version, delivery);
   std::string_view head = head_;
   const http::RelayLimits relay_limits{limits::upstream_io_timeout, limits::client_io_timeout};
@@ -193,13 +198,13 @@ Milliseconds Session::near_ttl(const http::Fields& fields) const noexcept {
   return std::min(decision_.route->near_ttl, Milliseconds{number(read_notes(fields).near_ttl_ms)});
 }
 
-http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
-                                          std::uint64_t asked_at) {
+Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
+                                    std::uint64_t asked_at) {
   http::Exchange& exchange = forwarding.exchange();
   const http::Framing framing = exchange.head().framing;
   if (framing.kind != http::Framing::Kind::length ||
       framing.length_bytes > limits::near_object_size_bytes) {
-    co_await relay_answer(forwarding, forwarded_status);
+    co_await relay_answer(forwarding, Forward::bypass);
     co_return;
   }
   NearCache::Entry entry;
@@ -208,8 +213,10 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
   entry.shard = count_.shard;
   entry.age_s = number(exchange.head().fields.first("age").value_or("0"));
   const TimePoint now = state_.core.now();
-  begin_client_head(entry.head, exchange.head(), now, nearby_status, "age");
-  begin_client_head(head_, exchange.head(), now, forwarded_status);
+  auto nearby = own_status(Forward::none);
+  nearby.hit = true;
+  begin_client_head(entry.head, exchange.head(), now, nearby, "age");
+  begin_client_head(head_, exchange.head(), now, own_status(Forward::bypass));
   const auto delivery =
       http::choose_delivery(request_.minor_version, true, keep_alive_ && !state_.core.draining());
   keep_alive_ = delivery.keep_alive;
@@ -234,14 +241,14 @@ http::Task<void> Session::keep_and_answer(Forwarding& forwarding, Milliseconds t
 }
 
 // The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
-http::Task<void> Session::carry_tunnel(Forwarding& forwarding) {
+Task<void> Session::carry_tunnel(Forwarding& forwarding) {
   http::Exchange& exchange = forwarding.exchange();
   keep_alive_ = false;
-  begin_client_head(head_, exchange.head(), state_.core.now(), forwarded_status);
+  begin_client_head(head_, exchange.head(), state_.core.now(), own_status(Forward::bypass));
   http::append_upgrade(head_);
   record_.status = exchange.head().status;
   head_.append("\r\n");
-  const std::array<asio::const_buffer, 1> head{asio::buffer(head_)};
+  const std::array<std::string_view, 1> head{head_};
   const auto written = co_await client_.write(head, limits::client_io_timeout);
   if (!written) co_return;
   const auto carried =
@@ -250,14 +257,14 @@ http::Task<void> Session::carry_tunnel(Forwarding& forwarding) {
 }
 
 // RFC 9110 §9.3.7, §7.6.2: asked of us, not of what is behind us.
-http::Task<void> Session::answer_options() {
+Task<void> Session::answer_options() {
   keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining();
   count_.outcome = metrics::Outcome::bypass;
   const std::string answer = http::options_response(state_.core.now(), !keep_alive_);
   co_await write(answer, {});
 }
 
-http::Task<void> Session::purge() {
+Task<void> Session::purge() {
   const Settings& settings = *snapshot_->settings;
   if (!any_contains(settings.purge_from, client_.remote())) {
     const Error forbidden{ErrorKind::forbidden, ErrorSource::client, Retry::no,
@@ -274,24 +281,25 @@ http::Task<void> Session::purge() {
 }
 
 // The error as a response; the connection goes on where nothing of the request is left unread.
-http::Task<void> Session::refuse(const Error& error) {
+Task<void> Session::refuse(const Error& error) {
   keep_alive_ = keep_alive_ && client_.body_done() && !state_.core.draining() &&
                 error.source != ErrorSource::client;
   state_.sheet.count_error(error);
   count_.outcome = metrics::Outcome::error;
+  std::string cache_status;
+  http::append_cache_status(cache_status, own_status(Forward::bypass));
   http::ErrorResponse how;
-  how.proxy = own_name;
-  how.cache_status = forwarded_status;
+  how.proxy = snapshot_->identity.name;
+  how.cache_status = cache_status;
   how.now = state_.core.now();
   how.close = !keep_alive_;
   how.head_only = decision_.method == "HEAD";
   co_await write(http::error_response(error, how), {});
 }
 
-http::Task<void> Session::write(std::string_view head, std::string_view body) {
+Task<void> Session::write(std::string_view head, std::string_view body) {
   record_.status = http::status_of(head);
-  const std::array<asio::const_buffer, 2> buffers{asio::const_buffer(head.data(), head.size()),
-                                                  asio::const_buffer(body.data(), body.size())};
+  const std::array<std::string_view, 2> buffers{head, body};
   client_.set_deadline(limits::client_io_timeout);
   const auto written = co_await client_.write(buffers);
   if (!written) {
@@ -301,6 +309,7 @@ http::Task<void> Session::write(std::string_view head, std::string_view body) {
 }
 
 void Session::begin_record(bool head_was_read) {
+  record_.status = 0;  // noted with or without a log
   if (state_.access_log == nullptr) return;
   record_.begin(state_.core.now(), client_.remote(), head_was_read ? &request_ : nullptr);
 }

@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "http/access_record.h"
-#include "http/connection.h"
+#include "http/cache_status.h"
 #include "http/head.h"
+#include "http1/access_record.h"
+#include "http1/connection.h"
 #include "metrics/outcome.h"
 #include "sidecar/core_state.h"
 #include "sidecar/decision.h"
@@ -22,7 +23,7 @@ class Session {
  public:
   Session(CoreState& state, http::Connection& client);
   ~Session();
-  http::Task<void> run();
+  Task<void> run();
 
  private:
   // What is to be counted of the request in hand.
@@ -34,17 +35,17 @@ class Session {
 
   Result<void> look();
   [[nodiscard]] const NearCache::Entry* find_nearby();
-  http::Task<void> answer_nearby(const NearCache::Entry& entry);
-  http::Task<void> answer_from_replica();
-  http::Task<void> relay_answer(Forwarding& forwarding, std::string_view own_cache_status);
-  http::Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl,
-                                   std::uint64_t asked_at);
-  http::Task<void> carry_tunnel(Forwarding& forwarding);
-  http::Task<void> purge();
-  http::Task<void> answer_options();
+  Task<void> answer_nearby(const NearCache::Entry& entry);
+  Task<void> answer_from_replica();
+  Task<void> relay_answer(Forwarding& forwarding, http::CacheStatus::Forward why);
+  Task<void> keep_and_answer(Forwarding& forwarding, Milliseconds ttl, std::uint64_t asked_at);
+  Task<void> carry_tunnel(Forwarding& forwarding);
+  Task<void> purge();
+  Task<void> answer_options();
   // Counts the error; those that another replica made good are counted where that was found.
-  http::Task<void> refuse(const Error& error);
-  http::Task<void> write(std::string_view head, std::string_view body);
+  Task<void> refuse(const Error& error);
+  Task<void> write(std::string_view head, std::string_view body);
+  [[nodiscard]] http::CacheStatus own_status(http::CacheStatus::Forward why) const noexcept;
   [[nodiscard]] Milliseconds near_ttl(const http::Fields& fields) const noexcept;
   void begin_record(bool head_was_read);
   void count(SteadyPoint began) noexcept;
@@ -57,7 +58,7 @@ class Session {
   std::string near_key_;
   std::string head_;  // scratch for heads that are written
   Count count_;
-  http::AccessRecord record_;  // for the access log, where there is one
+  http::AccessRecord record_;  // for the access log; where there is none, the status alone
   bool ask_near_cache_ = false;
   bool keep_alive_ = true;
   std::uint32_t requests_ = 0;

@@ -9,11 +9,10 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "geo/country_database.h"
-#include "http/hop.h"
-#include "http/origin.h"
 #include "http/query_rules.h"
 #include "http/route_table.h"
-#include "http/tls.h"
+#include "net/origin.h"
+#include "net/tls.h"
 #include "shard/shard_key.h"
 #include "shard/topology.h"
 
@@ -22,7 +21,7 @@ namespace ringside::sidecar {
 struct Route {
   std::string name;
   http::RouteMatch match;
-  std::vector<http::Origin> origins;  // asked directly where no replica can be, if it is allowed
+  std::vector<net::Origin> origins;  // asked directly where no replica can be, if it is allowed
   shard::KeySpec key = shard::KeySpec::country_and_path();
   Milliseconds near_ttl{0};     // how long the near cache may give an answer at most; 0: not at all
   http::QueryRules query = {};  // before it is a part of the shard key; the replica has them too
@@ -48,7 +47,7 @@ struct Settings {
   std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
   std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
-  std::string via = http::via_name("ringside");  // what this process is called in a request's Via
+  std::string name = "ringside";      // a token (RFC 9110 §5.6.2); see http::HopIdentity
   std::string country_header = "X-Country";
   std::size_t connections_per_address = limits::connections_per_address;  // of one core
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change
@@ -57,7 +56,7 @@ struct Settings {
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
   std::uint32_t requests_per_connection = limits::requests_per_connection;
-  std::shared_ptr<const http::TlsContext> tls;  // for https:// origins; null where there are none
+  std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
   std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 
   [[nodiscard]] bool is_ready(shard::MemberIndex member) const noexcept {

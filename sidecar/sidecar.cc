@@ -5,10 +5,10 @@
 #include <mutex>
 
 #include "base/limits.h"
-#include "http/core.h"
-#include "http/server.h"
-#include "http/spawn.h"
-#include "http/waiter.h"
+#include "http/hop.h"
+#include "http1/server.h"
+#include "net/core.h"
+#include "net/waiter.h"
 #include "sidecar/core_state.h"
 #include "sidecar/purge.h"
 #include "sidecar/session.h"
@@ -17,8 +17,9 @@ namespace ringside::sidecar {
 namespace {
 
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
-                                              metrics::Sheet& sheet) {
+                                              std::string_view mark, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
+  snapshot->identity = http::HopIdentity(settings->name, mark);
   for (const shard::Member& member : settings->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
@@ -28,8 +29,8 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
   return snapshot;
 }
 
-http::Task<void> age_pools(CoreState& state) {
-  http::Waiter waiter(state.core);
+Task<void> age_pools(CoreState& state) {
+  net::Waiter waiter(state.core);
   while (!state.core.stopped()) {
     co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
     state.replicas.close_idle();
@@ -46,39 +47,40 @@ struct Sidecar::Impl {
         cores("sidecar", start.cores, clock),
         server(
             cores, [this](http::Connection& client) { return serve(client); },
-            [this](http::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
-    const auto snapshot = make_snapshot(settings, sheet);
-    gates.keep(http::origin_addresses(settings->routes), settings->origin_connections);
+            [this](net::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
+    const auto snapshot = make_snapshot(settings, mark, sheet);
+    gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
     for (std::size_t index = 0; index < cores.size(); ++index) {
       states.push_back(std::make_unique<CoreState>(
           cores[index], snapshot, sheet.core(index), purges, gates,
           start.access_log ? &start.access_log->queue(index) : nullptr));
-      http::spawn(cores[index].context(), age_pools(*states.back()));
-      http::spawn(cores[index].context(), states.back()->health.run());
+      cores[index].spawn(age_pools(*states.back()));
+      cores[index].spawn(states.back()->health.run());
     }
   }
 
   // Behind those who are believed about others there are many clients.
-  [[nodiscard]] std::optional<std::size_t> limit_of(http::Core& core, const IpAddress& from) const {
+  [[nodiscard]] std::optional<std::size_t> limit_of(net::Core& core, const IpAddress& from) const {
     const Settings& current = *states[core.index()]->snapshot->settings;
     const bool proxy =
         any_contains(current.trusted, from) || any_contains(current.proxied_from, from);
     return proxy ? std::nullopt : std::optional(current.connections_per_address);
   }
 
-  http::Task<void> serve(http::Connection& client) {
+  Task<void> serve(http::Connection& client) {
     Session session(*states[client.core().index()], client);
     co_await session.run();
   }
 
+  const std::string mark = http::random_mark();  // stays, whatever the settings call us
   metrics::Sheet sheet;
   mutable std::mutex settings_mutex;
   std::shared_ptr<const Settings> settings;
   std::atomic<std::uint64_t> purges{0};
-  http::OriginGates gates;
+  net::OriginGates gates;
   // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
   // unwound.
-  http::CoreGroup cores;
+  net::CoreGroup cores;
   std::vector<std::unique_ptr<CoreState>> states;
   http::Server server;
 };
@@ -98,14 +100,14 @@ Result<std::unique_ptr<Sidecar>> Sidecar::start(Start start, const Clock& clock)
 Endpoint Sidecar::address() const { return impl_->server.address(); }
 
 void Sidecar::apply(std::shared_ptr<const Settings> settings) {
-  const auto snapshot = make_snapshot(settings, impl_->sheet);
+  const auto snapshot = make_snapshot(settings, impl_->mark, impl_->sheet);
   {
     const std::lock_guard lock(impl_->settings_mutex);
     impl_->settings = std::move(settings);
   }
   const Settings& applied = *snapshot->settings;
-  impl_->gates.keep(http::origin_addresses(applied.routes), applied.origin_connections);
-  impl_->cores.on_each([&](http::Core& core) {
+  impl_->gates.keep(net::origin_addresses(applied.routes), applied.origin_connections);
+  impl_->cores.on_each([&](net::Core& core) {
     CoreState& state = *impl_->states[core.index()];
     state.origin_access.forget();
     if (state.snapshot->settings->countries != snapshot->settings->countries) {
@@ -140,13 +142,15 @@ PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_
     return report;
   }
   std::promise<PurgeReport> done;
-  const auto ask = [&]() -> http::Task<void> {
+  const auto ask = [&]() -> Task<void> {
     const auto snapshot = state.snapshot;
     done.set_value(co_await purge_replicas(state, *snapshot, host, path_and_query));
   };
-  http::spawn(state.core.context(), ask());
+  state.core.spawn(ask());
   return done.get_future().get();
 }
+
+void Sidecar::forget_nearby() noexcept { impl_->purges.fetch_add(1); }
 
 void Sidecar::drain() { impl_->server.drain(); }
 

@@ -7,7 +7,7 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "http/access_log.h"
+#include "http1/access_log.h"
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/settings.h"
@@ -38,6 +38,10 @@ class Sidecar {
   // Asks every replica to purge the URI (all shard keys and variants; `*`: everything).
   // Waits at most the request deadline; once stopped, no replica is asked and all are missing.
   [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
+
+  // Forgets what is kept nearby, on every core, for those who purge the replicas themselves: to be
+  // called when all of them have. Thread-safe.
+  void forget_nearby() noexcept;
 
   // No new connections; answers in hand are finished.
   void drain();

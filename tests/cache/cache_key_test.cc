@@ -15,10 +15,11 @@ http::Target target_of(std::string_view text) {
   return target;
 }
 
-CacheKey key_of(std::string_view host, std::string_view target, std::string_view extra) {
+CacheKey key_of(std::string_view host, std::string_view target, std::string_view extra,
+                http::Scheme scheme = http::Scheme::http) {
   CacheKey key;
   key.text = "what was there before";
-  key.assign(host, target_of(target), extra);
+  key.assign(scheme, host, target_of(target), extra);
   return key;
 }
 
@@ -26,19 +27,24 @@ CacheKey key_of(std::string_view host, std::string_view target, std::string_view
 TEST(CacheKey, DiffersWhereAnyPartDiffers) {
   std::set<std::string> texts;
   std::set<std::uint64_t> hashes;
+  std::set<std::uint64_t> own_hashes;
   std::size_t made = 0;
   for (const auto* host : {"a.test", "a.test:8080", "b.test"}) {
     for (const auto* target : {"/", "/a", "/a/", "/ab", "/a?", "/a?b", "/a?b=", "/a%3Fb", "/A"}) {
       for (const auto* extra : {"", "DE", "FR", "DE,x"}) {
-        const auto key = key_of(host, target, extra);
-        texts.insert(key.text);
-        hashes.insert(key.hash);
-        ++made;
+        for (const auto scheme : {http::Scheme::http, http::Scheme::https}) {
+          const auto key = key_of(host, target, extra, scheme);
+          texts.insert(key.text);
+          own_hashes.insert(key.own_hash);
+          hashes.insert(key.hash);
+          ++made;
+        }
       }
     }
   }
   EXPECT_EQ(texts.size(), made);
-  EXPECT_EQ(hashes.size(), made / 4);
+  EXPECT_EQ(own_hashes.size(), made);
+  EXPECT_EQ(hashes.size(), made / 8);
 }
 
 TEST(CacheKey, IsOneForSpellingsOfOneTarget) {
@@ -66,10 +72,12 @@ TEST(UriPrefix, BeginsAllKeysOfItsUriAndNoOther) {
 TEST(CacheKey, OfAUriFindsAllItsKeys) {
   const auto uri = key_of_uri("a.test", "/a?b");
   for (const auto* extra : {"", "DE"}) {
-    const auto key = key_of("a.test", "/a?b", extra);
-    EXPECT_EQ(key.hash, uri.hash);
-    EXPECT_EQ(key.uri(), uri.uri());
-    EXPECT_EQ(key.uri(), uri.text);
+    for (const auto scheme : {http::Scheme::http, http::Scheme::https}) {
+      const auto key = key_of("a.test", "/a?b", extra, scheme);
+      EXPECT_EQ(key.hash, uri.hash);
+      EXPECT_EQ(key.uri(), uri.uri());
+      EXPECT_EQ(key.uri(), uri.text);
+    }
   }
   EXPECT_NE(key_of("a.test", "/a", "").uri(), uri.uri());
 }
@@ -77,6 +85,7 @@ TEST(CacheKey, OfAUriFindsAllItsKeys) {
 TEST(CacheKey, CanBeReadByPeople) {
   EXPECT_EQ(readable(key_of("a.test:81", "/a?b=c", "DE")), "http a.test:81 /a?b=c DE");
   EXPECT_EQ(readable(key_of("a.test", "/", "")), "http a.test /");
+  EXPECT_EQ(readable(key_of("a.test", "/", "DE", http::Scheme::https)), "https a.test / DE");
 }
 
 // What a purge of the URI finds by its beginning, and nothing else by its hash.

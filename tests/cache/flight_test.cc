@@ -43,7 +43,7 @@ class FlightTest : public testing::Test {
 
   // Reads a flight from its head to its end.
   std::future<void> follow(std::size_t core, const std::shared_ptr<Flight>& flight, Seen& seen) {
-    return start_on(cores_[core], [this, core, flight, &seen]() -> http::Task<void> {
+    return start_on(cores_[core], [this, core, flight, &seen]() -> Task<void> {
       Flight::Reader reader(flight, cores_[core]);
       seen.joined = reader.joined();
       joined_.fetch_add(1);
@@ -60,7 +60,7 @@ class FlightTest : public testing::Test {
   }
 
   support::FakeClock clock_;
-  http::CoreGroup cores_{"flight", 2, clock_};
+  net::CoreGroup cores_{"flight", 2, clock_};
   std::atomic<std::size_t> joined_{0};
   std::atomic<std::size_t> pieces_read_{0};
 };
@@ -183,7 +183,7 @@ TEST_F(FlightTest, NobodyJoinsOnceBytesWereLetGo) {
   flight->stop_keeping();
   flight->append(piece_of("b"));
   bool late_joined = true;
-  support::run_on(cores_[1], [&, flight]() -> http::Task<void> {
+  support::run_on(cores_[1], [&, flight]() -> Task<void> {
     const Flight::Reader late(flight, cores_[1]);
     late_joined = late.joined();
     co_return;
@@ -204,9 +204,9 @@ TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
   std::atomic<std::size_t> taken{0};
   std::atomic<std::size_t> furthest{0};
   std::atomic<bool> begin{false};
-  auto reading = start_on(cores_[1], [&, flight]() -> http::Task<void> {
+  auto reading = start_on(cores_[1], [&, flight]() -> Task<void> {
     Flight::Reader reader(flight, cores_[1]);
-    http::Waiter pause(cores_[1]);
+    net::Waiter pause(cores_[1]);
     joined_.fetch_add(1);
     while (!begin) {
       pause.bell()->wake();  // lets the core's other work run in between
@@ -221,8 +221,8 @@ TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
   ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
   flight->stop_keeping();
   bool had_room = true;
-  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
-    http::Waiter room(cores_[0]);
+  auto leading = start_on(cores_[0], [&, flight]() -> Task<void> {
+    net::Waiter room(cores_[0]);
     for (std::size_t index = 0; index < pieces && had_room; ++index) {
       furthest = std::max(furthest.load(), appended.load() - taken.load());
       flight->append(piece_of(bytes));
@@ -251,15 +251,15 @@ TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
   Seen fast;
   auto fast_end = follow(0, flight, fast);
   std::unique_ptr<Flight::Reader> slow;
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
     co_return;
   });
   ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
   flight->stop_keeping();
   bool had_room = true;
-  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
-    http::Waiter room(cores_[0]);
+  auto leading = start_on(cores_[0], [&, flight]() -> Task<void> {
+    net::Waiter room(cores_[0]);
     for (std::size_t index = 0; index < pieces && had_room; ++index) {
       flight->append(piece_of(std::string(piece_bytes, static_cast<char>('a' + index % 26))));
       had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
@@ -274,7 +274,7 @@ TEST_F(FlightTest, ASlowReaderOfAnUnstoredFlightIsLeftBehindAndHoldsUpNobody) {
   fast_end.get();
   EXPECT_TRUE(had_room);
   EXPECT_EQ(fast.body.size(), pieces * piece_bytes);
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     const auto late = co_await slow->next(Milliseconds{30'000});
     EXPECT_FALSE(late);
     EXPECT_TRUE(slow->left_behind());
@@ -291,7 +291,7 @@ TEST_F(FlightTest, AReaderThatCatchesUpInTimeIsNotLeftBehind) {
   Seen fast;
   auto fast_end = follow(0, flight, fast);
   std::unique_ptr<Flight::Reader> slow;
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
     co_return;
   });
@@ -299,14 +299,14 @@ TEST_F(FlightTest, AReaderThatCatchesUpInTimeIsNotLeftBehind) {
   flight->stop_keeping();
   std::atomic<bool> had_room{false};
   flight->append(piece_of(bytes));
-  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
-    http::Waiter room(cores_[0]);
+  auto leading = start_on(cores_[0], [&, flight]() -> Task<void> {
+    net::Waiter room(cores_[0]);
     had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
     flight->finish();
   });
   ASSERT_TRUE(eventually([&] { return pieces_read_ == 1; }));
   EXPECT_FALSE(had_room);
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     const auto late = co_await slow->next(Milliseconds{30'000});
     EXPECT_TRUE(late);
     EXPECT_FALSE(slow->left_behind());
@@ -314,7 +314,7 @@ TEST_F(FlightTest, AReaderThatCatchesUpInTimeIsNotLeftBehind) {
   leading.get();
   EXPECT_TRUE(had_room);
   fast_end.get();
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     slow.reset();
     co_return;
   });
@@ -326,7 +326,7 @@ TEST_F(FlightTest, AReaderThatIsNotFarBehindGetsEverything) {
   Seen fast;
   auto fast_end = follow(0, flight, fast);
   std::unique_ptr<Flight::Reader> slow;
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     slow = std::make_unique<Flight::Reader>(flight, cores_[1]);
     co_return;
   });
@@ -338,7 +338,7 @@ TEST_F(FlightTest, AReaderThatIsNotFarBehindGetsEverything) {
   flight->finish();
   fast_end.get();
   std::size_t got = 0;
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     while (true) {
       const auto next = co_await slow->next(Milliseconds{30'000});
       EXPECT_TRUE(next);
@@ -357,18 +357,18 @@ TEST_F(FlightTest, AnUnstoredFlightEndsWithItsLastReader) {
   std::atomic<bool> waits{false};
   bool had_room = true;
   std::unique_ptr<Flight::Reader> reader;
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     reader = std::make_unique<Flight::Reader>(flight, cores_[1]);
     co_return;
   });
   flight->stop_keeping();
-  auto leading = start_on(cores_[0], [&, flight]() -> http::Task<void> {
-    http::Waiter room(cores_[0]);
+  auto leading = start_on(cores_[0], [&, flight]() -> Task<void> {
+    net::Waiter room(cores_[0]);
     waits = true;
     had_room = co_await flight->wait_for_room(room, Milliseconds{30'000});
   });
   ASSERT_TRUE(eventually([&] { return waits.load(); }));
-  support::run_on(cores_[1], [&]() -> http::Task<void> {
+  support::run_on(cores_[1], [&]() -> Task<void> {
     reader.reset();
     co_return;
   });

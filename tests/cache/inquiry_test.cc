@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "http1/head_parser.h"
 namespace ringside::cache {
 namespace {
 
@@ -18,8 +19,8 @@ Settings settings_of(std::vector<Route> routes) {
 }
 
 Settings some_settings() {
-  const http::Origin one{Endpoint{"10.0.0.1", 1}};
-  const http::Origin two{Endpoint{"10.0.0.2", 2}};
+  const net::Origin one{Endpoint{"10.0.0.1", 1}};
+  const net::Origin two{Endpoint{"10.0.0.2", 2}};
   return settings_of({{"api", {"a.test", "/api"}, {one}}, {"all", {"a.test", "/"}, {two}}});
 }
 
@@ -82,9 +83,23 @@ TEST(Inquiry, BelievesOnlyASidecarAboutCountryAndKey) {
   EXPECT_TRUE(told.from_sidecar);
   EXPECT_EQ(told.country, "DE");
   CacheKey expected;
-  expected.assign("a.test", told.target, "DE");
+  expected.assign(http::Scheme::http, "a.test", told.target, "DE");
   EXPECT_EQ(told.key.text, expected.text);
   EXPECT_NE(told.key.text, plain.key.text);
+}
+
+// The scheme in the key was always http.
+TEST(Inquiry, BelievesOnlyASidecarAboutTheScheme) {
+  const auto settings = some_settings();
+  const auto key = [&](const std::string& lines) {
+    Inquiry inquiry;
+    EXPECT_TRUE(inquire("GET /x HTTP/1.1\r\nHost: a.test\r\n" + lines + "\r\n", inquiry, settings));
+    return readable(inquiry.key);
+  };
+  EXPECT_EQ(key("Ringside-Scheme: https\r\nRingside-Topology: t\r\n"), "https a.test /x");
+  EXPECT_EQ(key("Ringside-Scheme: https\r\n"), "http a.test /x");
+  EXPECT_EQ(key("Ringside-Scheme: gopher\r\nRingside-Topology: t\r\n"), "http a.test /x");
+  EXPECT_EQ(key("Ringside-Topology: t\r\n"), "http a.test /x");
 }
 
 TEST(Inquiry, IsNormalisedAndFindsItsRoute) {

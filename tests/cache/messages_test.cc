@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/cache_key.h"
+#include "http1/head_parser.h"
 #include "tests/cache/some_fields.h"
 
 namespace ringside::cache {

@@ -30,16 +30,17 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   auto client = replica.client();
   for (const auto* fields :
        {"", "Accept: a\r\n", "Ringside-Topology: t\r\nRingside-Extra-Key: DE\r\n",
-        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n"}) {
+        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\n",
+        "Ringside-Topology: t\r\nRingside-Extra-Key: FR\r\nRingside-Scheme: https\r\n"}) {
     EXPECT_EQ(client.get("/a", fields).status, 200);
   }
   EXPECT_EQ(client.get("/ab").status, 200);
   EXPECT_EQ(client.get("/a?b").status, 200);
   replica.settle();
-  EXPECT_EQ(replica.store().entries, 6U);
+  EXPECT_EQ(replica.store().entries, 7U);
   const Reply purged = client.ask(purge_request("/b/../a"));
   EXPECT_EQ(purged.status, 200);
-  EXPECT_EQ(purged.body, "purged 4 stored responses\n");
+  EXPECT_EQ(purged.body, "purged 5 stored responses\n");
   EXPECT_EQ(replica.store().entries, 2U);
   EXPECT_EQ(client.get("/a").field("cache-status"),
             "cache-7; fwd=uri-miss; fwd-status=200; stored");
@@ -47,6 +48,20 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   EXPECT_EQ(replica->purge("a.test", "/a?b"), 1U);
   EXPECT_EQ(replica->purge_all(), 2U);
   EXPECT_EQ(replica.store().used_bytes, 0U);
+}
+
+// `POST /purge` looked for the URI as it was written, which is not where its answers are.
+TEST(ReplicaPurge, ByAnAdminFindsWhatTheRulesMadeOfTheQuery) {
+  ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
+  SomeReplica replica(origin.address());
+  auto settings = replica.settings();
+  settings.routes[0].rules.query.sort = true;
+  settings.routes[0].rules.query.drop = {"utm_*"};
+  replica.apply(settings);
+  EXPECT_EQ(replica.get("/a?b=1&a=2&utm_source=x").status, 200);
+  replica.settle();
+  EXPECT_EQ(replica->purge("a.test", "/a?utm_medium=y&b=1&a=2"), 1U);
+  EXPECT_EQ(replica->purge("a.test", "/a?a=2&b=1"), 0U);
 }
 
 TEST(ReplicaPurge, IsForThoseWhoMay) {

@@ -173,6 +173,29 @@ TEST(ReplicaInvalidation, WhoIsNoSidecarSaysNothing) {
   EXPECT_EQ(get.field("cache-status"), "cache-7; hit; ttl=60");
 }
 
+// Who changes something by one scheme has changed it for those who ask by the other.
+TEST(ReplicaInvalidation, Rfc9111Section4_4IsOfBothSchemes) {
+  ScriptedPeer origin(changes_with(answer("200 OK", "", "done")));
+  SomeReplica replica(origin.address());
+  const auto get = [&](const std::string& lines) {
+    return replica.client()
+        .ask(request_of("GET", "/p", key_lines("DE") + lines))
+        .field("cache-status")
+        .substr(0, 12);
+  };
+  const std::string secure = "Ringside-Scheme: https\r\n";
+  for (const std::string& changed : {std::string(), secure}) {
+    for (const std::string& lines : {std::string(), secure}) {
+      EXPECT_EQ(get(lines), "cache-7; fwd") << lines;
+      replica.settle();
+      EXPECT_EQ(get(lines), "cache-7; hit") << lines;
+    }
+    const std::string lines = key_lines("DE") + changed + "Content-Length: 0\r\n";
+    EXPECT_EQ(replica.client().ask(request_of("POST", "/p", lines)).status, 200);
+  }
+  EXPECT_EQ(replica.store().entries, 0U);
+}
+
 // What stands under a query that the route has rewritten was looked for under the one that was
 // said.
 TEST(ReplicaInvalidation, Rfc9111Section4_4TheRoutesQueryRulesCountForWhatIsNamed) {

@@ -29,9 +29,9 @@ ScriptedPeer::Script says(const std::string& body) {
   return always(answer("200 OK", not_stored, body));
 }
 
-std::vector<http::Origin> origins_at(const std::vector<Endpoint>& addresses,
-                                     const std::vector<std::uint32_t>& weights = {}) {
-  std::vector<http::Origin> origins;
+std::vector<net::Origin> origins_at(const std::vector<Endpoint>& addresses,
+                                    const std::vector<std::uint32_t>& weights = {}) {
+  std::vector<net::Origin> origins;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     origins.push_back({addresses[i], weights.empty() ? 1 : weights[i]});
   }
@@ -41,12 +41,12 @@ std::vector<http::Origin> origins_at(const std::vector<Endpoint>& addresses,
 // One core, so that the order of choice is one.
 class OriginsTest : public testing::Test {
  protected:
-  void start(const std::vector<http::Origin>& origins, std::size_t connections = 256) {
+  void start(const std::vector<net::Origin>& origins, std::size_t connections = 256) {
     replica_ = std::make_unique<SomeReplica>(origins.front().address.endpoint, 16 * limits::kMiB,
                                              std::size_t{1});
     apply(origins, connections);
   }
-  void apply(const std::vector<http::Origin>& origins, std::size_t connections = 256) {
+  void apply(const std::vector<net::Origin>& origins, std::size_t connections = 256) {
     auto settings = replica_->settings();
     settings.routes[0].origins = origins;
     settings.origin_connections = connections;
@@ -55,8 +55,7 @@ class OriginsTest : public testing::Test {
   SomeReplica& replica() { return *replica_; }
   metrics::OriginFigures figures() { return (*replica_)->sheet().totals().origins.value(); }
   std::uint64_t failed() {
-    const auto& answers = (*replica_)->sheet().totals().origin_requests;
-    return answers[static_cast<std::size_t>(OriginAnswer::failed)];
+    return (*replica_)->sheet().totals().of("ringside_origin_requests_total", OriginAnswer::failed);
   }
   void expect_queued(std::uint64_t expected) {
     EXPECT_TRUE(eventually([&] { return figures().queued == expected; })) << figures().queued;
@@ -96,7 +95,7 @@ TEST_F(OriginsTest, OnAFailureTheNextOneIsAskedAndThenTheDeadOneIsLeftAlone) {
   EXPECT_EQ(figures().circuits_open, 1U);
   // Nobody was refused: others took its requests.
   EXPECT_EQ(figures().refused_circuit_open, 0U);
-  EXPECT_EQ((*replica()).sheet().totals().retries, limits::breaker_failures);
+  EXPECT_EQ((*replica()).sheet().totals().of("ringside_retries_total"), limits::breaker_failures);
 }
 
 TEST_F(OriginsTest, WhereAllFailTheLastFailureIsTold) {
@@ -148,7 +147,7 @@ TEST_F(OriginsTest, RepeatsAreNoMoreThanTheBudget) {
     if (replica().get("/").status == 502) ++lost;
   }
   // Of 20 failures 10 were repeated: the second's floor, which is more than a fifth of 40.
-  EXPECT_EQ((*replica()).sheet().totals().retries, limits::retry_budget_floor);
+  EXPECT_EQ((*replica()).sheet().totals().of("ringside_retries_total"), limits::retry_budget_floor);
   EXPECT_EQ(lost, limits::retry_budget_floor);
 }
 

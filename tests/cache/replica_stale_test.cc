@@ -64,7 +64,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4AnOriginThatRefusesAndACircuitThatIsOpen) 
   replica.settle();
   pass(replica, Seconds{70});
   auto settings = replica.settings();
-  settings.routes.front().origins = {http::Origin{support::refusing_address(), 1}};
+  settings.routes.front().origins = {net::Origin{support::refusing_address(), 1}};
   replica.apply(settings);
   for (unsigned count = 0; count <= limits::breaker_failures; ++count) {
     expect_stale(replica.get("/", from_sidecar), Seconds{10}, std::to_string(count));

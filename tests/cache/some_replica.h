@@ -21,7 +21,7 @@ class SomeReplica {
                        std::size_t cores = 2)
       : settings_(std::make_shared<Settings>()) {
     const http::RouteMatch everything;
-    settings_->routes = {{"all", everything, {http::Origin{origin, 1}}}};
+    settings_->routes = {{"all", everything, {net::Origin{origin, 1}}}};
     settings_->route_table = http::RouteTable::make({everything}).value();
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;
@@ -46,7 +46,7 @@ class SomeReplica {
   [[nodiscard]] metrics::StoreFigures store() const { return *replica_->sheet().totals().store; }
   // Requests answered so, by the replica's own count, which comes after the answer.
   [[nodiscard]] std::uint64_t counted(metrics::Outcome outcome) const {
-    return replica_->sheet().totals().shards.at(0).requests[static_cast<std::size_t>(outcome)];
+    return replica_->sheet().totals().shards.at(0).of("ringside_requests_total", outcome);
   }
   [[nodiscard]] bool counts(metrics::Outcome outcome, std::uint64_t expected) const {
     return support::eventually([&] { return counted(outcome) >= expected; }) &&

@@ -30,11 +30,12 @@ std::string found_in(Store& store, const CacheKey& key, const http::Fields& requ
 // RFC 9111 §4.4 speaks of the URI; shard keys are our own.
 TEST(StoreChanges, ErasesAllKeysOfAUriAndNoOthers) {
   Store store(kMiB);
-  const auto key_at = [](std::string_view host, std::string_view path, std::string_view extra) {
+  const auto key_at = [](std::string_view host, std::string_view path, std::string_view extra,
+                         http::Scheme scheme = http::Scheme::http) {
     http::Target target;
     target.path = path;
     CacheKey key;
-    key.assign(host, target, extra);
+    key.assign(scheme, host, target, extra);
     return key;
   };
   for (const auto* extra : {"", "DE", "FR"}) {
@@ -47,7 +48,12 @@ TEST(StoreChanges, ErasesAllKeysOfAUriAndNoOthers) {
   const auto accepts = fields_of({{"Accept", "y"}});
   ASSERT_TRUE(store.put(key_at("a.test", "/a", "US"), response_of(vary, "x"), 0));
   ASSERT_TRUE(store.put(key_at("a.test", "/a", "US"), response_of(vary, "y", accepts), 0));
-  EXPECT_EQ(store.erase_uri(key_of_uri("a.test", "/a")), 5U);
+  const auto secure = key_at("a.test", "/a", "DE", http::Scheme::https);
+  EXPECT_EQ(found_in(store, secure), "nothing");
+  ASSERT_TRUE(store.put(secure, response_of("secure"), 0));
+  EXPECT_EQ(found_in(store, secure), "secure");
+  EXPECT_EQ(store.erase_uri(key_of_uri("a.test", "/a")), 6U);
+  EXPECT_EQ(found_in(store, secure), "nothing");
   for (const auto* extra : {"", "DE", "FR", "US"}) {
     EXPECT_EQ(found_in(store, key_at("a.test", "/a", extra)), "nothing") << extra;
   }

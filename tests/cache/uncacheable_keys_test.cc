@@ -43,9 +43,9 @@ TEST(UncacheableKeys, TellsTheShardKeysOfAUriApart) {
   http::Target target;
   target.path = "/";
   CacheKey german;
-  german.assign("a.test", target, "DE");
+  german.assign(http::Scheme::http, "a.test", target, "DE");
   CacheKey french;
-  french.assign("a.test", target, "FR");
+  french.assign(http::Scheme::http, "a.test", target, "FR");
   ASSERT_EQ(german.hash, french.hash);
   keys.remember(german, now + Milliseconds{10});
   EXPECT_TRUE(keys.contains(german, now));

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "base/limits.h"
-#include "http/chunked.h"
-#include "http/error_response.h"
-#include "http/head.h"
 #include "http/hop.h"
 #include "http/target.h"
+#include "http1/chunked.h"
+#include "http1/error_response.h"
+#include "http1/head_parser.h"
 
 namespace ringside {
 namespace {

@@ -31,6 +31,7 @@ class Clients(Tier):
         told = self.source.last()
         self.assertEqual(told.field("X-Forwarded-For"), "127.0.0.1")
         self.assertEqual(told.field("Forwarded"), "for=127.0.0.1;proto=http")
+        self.assertEqual(told.field("X-Forwarded-Proto"), "http")
 
     def test_the_list_is_walked_from_the_right_through_trusted_hops_only(self):
         front = self.start(

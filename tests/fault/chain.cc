@@ -81,11 +81,11 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
     tls_ = std::make_unique<support::TlsServer>(*leaf_, serve<support::TlsStage>);
     address = tls_->address();
     const support::TemporaryFile believed(authority_->pem());
-    cached->tls = http::TlsContext::make(believed.path()).value();
+    cached->tls = net::TlsContext::make(believed.path()).value();
   }
   const http::RouteMatch everything;
-  const http::UpstreamAddress origin{address, kind == Origin::under_tls};
-  cached->routes = {{"all", everything, {http::Origin{origin, 1}}}};
+  const net::UpstreamAddress origin{address, kind == Origin::under_tls};
+  cached->routes = {{"all", everything, {net::Origin{origin, 1}}}};
   cached->route_table = http::RouteTable::make({everything}).value();
   cache::Replica::Start replica;
   replica.name = "cache-0";
@@ -114,7 +114,8 @@ Chain::~Chain() = default;
 void Chain::expect_nothing_left() {
   using support::eventually;
   EXPECT_TRUE(eventually([&] { return sidecar_->open_connections() == 0; }));
-  EXPECT_TRUE(eventually([&] { return sidecar_->sheet().totals().connections_open == 0; }));
+  EXPECT_TRUE(
+      eventually([&] { return sidecar_->sheet().totals().of("ringside_connections") == 0; }));
   EXPECT_TRUE(eventually([&] { return replica_->sheet().totals().store->flights == 0; }));
   EXPECT_TRUE(eventually([&] {
     const auto totals = replica_->sheet().totals();
@@ -122,7 +123,7 @@ void Chain::expect_nothing_left() {
   }));
   sidecar_.reset();  // and with it its pooled connections to the replica
   EXPECT_TRUE(eventually([&] { return replica_->open_connections() == 0; }));
-  EXPECT_EQ(replica_->sheet().totals().connections_open, 0U);
+  EXPECT_EQ(replica_->sheet().totals().of("ringside_connections"), 0U);
 }
 
 }  // namespace ringside::fault

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "http/chunked.h"
+#include "http1/chunked.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace ringside::fuzz {

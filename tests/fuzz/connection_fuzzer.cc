@@ -9,7 +9,8 @@
 #include <string>
 
 #include "base/limits.h"
-#include "http/incoming.h"
+#include "http1/head_parser.h"
+#include "http1/incoming.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/head_rules.h"
 

@@ -1,5 +1,6 @@
 #include "tests/fuzz/head_rules.h"
 
+#include "http1/head_parser.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace ringside::fuzz {

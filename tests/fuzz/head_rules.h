@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/head.h"
+#include "http1/head_parser.h"
 
 namespace ringside::fuzz {
 

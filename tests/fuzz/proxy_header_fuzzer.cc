@@ -4,14 +4,14 @@
 #include <string>
 
 #include "base/limits.h"
-#include "http/proxy_header.h"
+#include "net/proxy_header.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace ringside::fuzz {
 namespace {
 
-using http::parse_proxy_header;
-using http::ProxyHeader;
+using net::parse_proxy_header;
+using net::ProxyHeader;
 
 // Once known, the verdict stays what it is, whatever follows, and it comes with the header's last
 // byte.

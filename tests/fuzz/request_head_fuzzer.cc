@@ -1,6 +1,6 @@
 // The first byte chooses the limits; then what a client sends.
-#include "http/head.h"
 #include "http/target.h"
+#include "http1/head_parser.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/head_rules.h"
 

@@ -1,5 +1,5 @@
 // The first byte chooses limits and the request's method; then what an origin sends.
-#include "http/head.h"
+#include "http1/head_parser.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/head_rules.h"
 

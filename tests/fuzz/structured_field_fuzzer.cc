@@ -1,4 +1,4 @@
-// Lines of a field that is a Dictionary, and of one with cache directives.
+// Lines of a field that is a Dictionary, of one that is a List, and of one with cache directives.
 #include <string>
 
 #include "base/limits.h"
@@ -82,6 +82,15 @@ std::string canonical(const Dictionary& dictionary) {
   return out;
 }
 
+std::string canonical(const List& list) {
+  std::string out;
+  for (const auto& member : list) {
+    if (!out.empty()) out += ", ";
+    std::visit([&out](const auto& value) { append(out, value); }, member);
+  }
+  return out;
+}
+
 Fields one_line(std::string_view line) {
   Fields fields;
   fields.add(kName, line);
@@ -95,6 +104,14 @@ void check_canonical(const Dictionary& dictionary) {
   const auto again = parse_dictionary(fields, kName);
   RINGSIDE_CHECK(again == dictionary);
   RINGSIDE_CHECK(canonical(*again) == text);
+}
+
+void check_list(std::string_view line) {
+  const auto list = parse_list(line);
+  if (!list) return;
+  RINGSIDE_CHECK(list->size() <= limits::structured_members);
+  const std::string text = canonical(*list);
+  RINGSIDE_CHECK(parse_list(text) == list);
 }
 
 void check_within_limits(const std::optional<Seconds>& delta) {
@@ -118,7 +135,8 @@ bool is_plain(const Dictionary& dictionary) {
   return std::all_of(dictionary.begin(), dictionary.end(), [](const Member& member) {
     const auto* item = std::get_if<Item>(&member.value);
     if (item == nullptr || !item->parameters.empty()) return false;
-    if (http::lifetime_named(member.key) == nullptr) return item->value == BareItem(true);
+    const auto* row = http::find_directive(http::kResponseDirectives, member.key);
+    if (row == nullptr || row->seconds == nullptr) return item->value == BareItem(true);
     const auto* seconds = std::get_if<Integer>(&item->value);
     return seconds != nullptr && *seconds >= 0;
   });
@@ -150,7 +168,10 @@ void check_surrogate_control(std::string_view input) {
 void examine(std::string_view input) {
   check_surrogate_control(input);
   Fields fields;
-  for (const std::string_view line : lines_of(input)) fields.add("cdn-cache-control", line);
+  for (const std::string_view line : lines_of(input)) {
+    check_list(line);
+    fields.add("cdn-cache-control", line);
+  }
   const auto dictionary = parse_dictionary(fields, kName);
   const auto directives = http::parse_targeted_directives(fields, kName);
   RINGSIDE_CHECK(directives.has_value() == (dictionary && !dictionary->empty()));

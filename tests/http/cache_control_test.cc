@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -273,6 +276,33 @@ TEST(CacheControl, Rfc9111Section5Point4PragmaOnlyWithoutCacheControl) {
     EXPECT_EQ(parse_request_directives(fields).no_cache, row.no_cache) << row.lines[0].value;
     EXPECT_FALSE(row.lines.size() == 1 && parse_response_directives(fields).no_cache);
   }
+}
+
+// A row is | `name`, `name` | in | what it says |
+TEST(CacheControl, TheDocumentationNamesEveryDirectiveAndNoOther) {
+  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/configuration.md");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto begin = text.find("\n### Directives\n");
+  ASSERT_NE(begin, std::string::npos);
+  text = text.substr(begin, text.find("\n### ", begin + 1) - begin);
+  std::map<std::string, std::string> documented, heeded;
+  for (std::size_t at = 0; (at = text.find("\n| `", at)) != std::string::npos;) {
+    const auto names_end = text.find('|', at + 2);
+    const auto in_end = text.find('|', names_end + 1);
+    const std::string in = text.substr(names_end + 2, in_end - names_end - 3);
+    while ((at = text.find('`', at)) < names_end) {
+      const auto end = text.find('`', at + 1);
+      documented[text.substr(at + 1, end - at - 1)] = in;
+      at = end + 1;
+    }
+    at = in_end;
+  }
+  for (const auto& row : kRequestDirectives) heeded.emplace(row.name, "requests");
+  for (const auto& row : kResponseDirectives) {
+    const auto [place, is_new] = heeded.emplace(row.name, "responses");
+    if (!is_new) place->second = "both";
+  }
+  EXPECT_EQ(documented, heeded);
 }
 
 }  // namespace

@@ -246,6 +246,65 @@ TEST(ClientAddress, TheWalkEndsAfterItsLimit) {
   EXPECT_EQ(client_of({"", "10.1.0.0", {{"X-Forwarded-For", list}}, ""}), "10.0.0.0");
 }
 
+TEST(ToldScheme, IsThatOfTheClientsConnectionAsTrustedHopsSay) {
+  struct Row {
+    std::string_view what;
+    std::string_view peer;
+    std::vector<Field> lines;
+    std::string_view scheme;
+  };
+  const Row rows[] = {
+      {"nobody says", "10.0.0.1", {}, "-"},
+      {"one hop", "10.0.0.1", {{"Forwarded", "for=192.0.2.1;proto=https"}}, "https"},
+      {"in any case", "10.0.0.1", {{"Forwarded", "For=192.0.2.1;Proto=\"HTTPS\""}}, "https"},
+      {"between proxies there may be none",
+       "10.0.0.1",
+       {{"Forwarded", "for=192.0.2.1;proto=https, for=10.0.0.2;proto=http"}},
+       "https"},
+      {"nor does theirs count for the client",
+       "10.0.0.1",
+       {{"Forwarded", "for=192.0.2.1;proto=http, for=10.0.0.2;proto=https"}},
+       "http"},
+      {"the client's own claim",
+       "10.0.0.1",
+       {{"Forwarded", "for=10.0.0.9;proto=https, for=192.0.2.1;proto=http"}},
+       "http"},
+      {"no word", "10.0.0.1", {{"Forwarded", "for=192.0.2.1"}}, "-"},
+      {"another scheme", "10.0.0.1", {{"Forwarded", "for=192.0.2.1;proto=ftp"}}, "-"},
+      {"a client without address", "10.0.0.1", {{"Forwarded", "for=_x;proto=https"}}, "https"},
+      {"malformed", "10.0.0.1", {{"Forwarded", "for=192.0.2.1;proto=https;proto=http"}}, "-"},
+      {"who is not trusted", "192.0.2.9", {{"Forwarded", "for=192.0.2.1;proto=https"}}, "-"},
+      {"in a field of its own", "10.0.0.1", {{"X-Forwarded-Proto", "https"}}, "https"},
+      {"likewise, by who is not trusted", "192.0.2.9", {{"X-Forwarded-Proto", "https"}}, "-"},
+      {"once for all hops",
+       "10.0.0.1",
+       {{"X-Forwarded-For", "192.0.2.1, 10.0.0.2"}, {"X-Forwarded-Proto", "https"}},
+       "https"},
+      {"for each hop",
+       "10.0.0.1",
+       {{"X-Forwarded-For", "192.0.2.1, 10.0.0.2"}, {"X-Forwarded-Proto", "https, http"}},
+       "https"},
+      {"behind the client's own claim",
+       "10.0.0.1",
+       {{"X-Forwarded-For", "192.0.2.1"}, {"X-Forwarded-Proto", "https, http"}},
+       "http"},
+      {"likewise in lines of their own",
+       "10.0.0.1",
+       {{"X-Forwarded-Proto", "https"}, {"X-Forwarded-Proto", "http"}},
+       "http"},
+      {"empty", "10.0.0.1", {{"X-Forwarded-Proto", ""}}, "-"},
+      {"Forwarded alone counts where it is",
+       "10.0.0.1",
+       {{"Forwarded", "for=192.0.2.1"}, {"X-Forwarded-Proto", "https"}},
+       "-"},
+  };
+  for (const Row& row : rows) {
+    const auto client = told_client(IpAddress::parse(row.peer).value(), fields_of(row.lines),
+                                    {Network::parse("10.0.0.0/8").value()});
+    EXPECT_EQ(client.scheme ? name(*client.scheme) : "-", row.scheme) << row.what;
+  }
+}
+
 TEST(AppendForwarded, WritesWhatIsReadBack) {
   struct Case {
     std::string_view client;

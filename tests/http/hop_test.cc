@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
-
+#include "http1/head_parser.h"
 namespace ringside::http {
 namespace {
 
@@ -22,12 +22,21 @@ Result<Hop> look(const std::string& start, const std::string& lines) {
 
 Result<Hop> get(const std::string& lines) { return look("GET / HTTP/1.1", lines); }
 
-TEST(ViaName, IsTheSameForAProcessAndNamesIt) {
-  const std::string name = via_name("cache-3");
-  EXPECT_EQ(name, via_name("cache-3"));
-  ASSERT_EQ(name.size(), std::string_view("cache-3 (01234567)").size());
-  EXPECT_TRUE(name.starts_with("cache-3 (")) << name;
-  EXPECT_EQ(name.find_first_not_of("0123456789abcdef", 9), name.size() - 1) << name;
+TEST(HopIdentity, IsANameAndAMark) {
+  const HopIdentity identity("cache-3", "5d1f09ab");
+  EXPECT_EQ(identity.name, "cache-3");
+  EXPECT_EQ(identity.via, "cache-3 (5d1f09ab)");
+  EXPECT_EQ(via_member(0, identity.via), "1.0 cache-3 (5d1f09ab)");
+  EXPECT_EQ(via_member(1, "ringside"), "1.1 ringside");
+}
+
+// There was one mark for a whole process, so that two of its hops took each other for themselves.
+TEST(HopIdentity, AMarkIsOfOneHopAlone) {
+  const std::string mark = random_mark();
+  ASSERT_EQ(mark.size(), 8U);
+  EXPECT_EQ(mark.find_first_not_of("0123456789abcdef"), std::string::npos) << mark;
+  // Four equal ones in a row: once in 2^96.
+  EXPECT_FALSE(mark == random_mark() && mark == random_mark() && mark == random_mark());
 }
 
 // RFC 9110 §7.6.3
@@ -151,20 +160,6 @@ TEST(Hop, OnlyWebSocketIsSwitchedTo) {
     const auto hop = look(row.start, row.lines);
     ASSERT_TRUE(hop);
     EXPECT_EQ(hop->upgrades, row.upgrades) << row.start << "\n" << row.lines;
-  }
-}
-
-TEST(OptionsResponse, IsAWholeHead) {
-  for (const bool close : {false, true}) {
-    const std::string bytes = options_response(TimePoint{}, close);
-    ResponseHead head;
-    ASSERT_TRUE(
-        parse_response_head(bytes, HeadLimits::defaults(), "OPTIONS", ErrorSource::peer, head));
-    EXPECT_EQ(head.status, 200);
-    EXPECT_EQ(head.keep_alive, !close);
-    EXPECT_EQ(head.framing.length_bytes, 0U);
-    EXPECT_EQ(head.fields.first("date"), "Thu, 01 Jan 1970 00:00:00 GMT");
-    EXPECT_TRUE(head.fields.has("allow"));
   }
 }
 

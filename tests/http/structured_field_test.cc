@@ -77,6 +77,40 @@ TEST(StructuredField, Rfc9651Section4Point2Point2Dictionaries) {
   }
 }
 
+TEST(StructuredField, Rfc9651Section4Point2Point1Lists) {
+  const std::vector<std::pair<std::string_view, List>> rows{
+      {"", {}},
+      {"  ", {}},
+      {"a", {Item{Token{"a"}, {}}}},
+      {" a,b ", {Item{Token{"a"}, {}}, Item{Token{"b"}, {}}}},
+      {"a, a", {Item{Token{"a"}, {}}, Item{Token{"a"}, {}}}},
+      {"a;x=1;y; x=2 \t,\t5",
+       {Item{Token{"a"}, {{"x", Integer{2}}, {"y", true}}}, Item{Integer{5}, {}}}},
+      {"\"a, b\";x, (1 c);q",
+       {Item{String{"a, b"}, {{"x", true}}},
+        InnerList{{{Integer{1}, {}}, {Token{"c"}, {}}}, {{"q", true}}}}},
+  };
+  for (const auto& [value, list] : rows) EXPECT_EQ(parse_list(value), list) << value;
+  for (const std::string_view value :
+       {"a,", ",a", "a,,b", "a b", "a=1", "a;", "a;X", "a ;x", "(a", "a)", "\"a", "a, &", "\ta"}) {
+    EXPECT_FALSE(parse_list(value)) << value;
+  }
+  std::string most = "a";
+  for (std::size_t i = 1; i < limits::structured_members; ++i) most += ",a";
+  EXPECT_TRUE(parse_list(most));
+  EXPECT_FALSE(parse_list(most + ",a"));
+}
+
+TEST(StructuredField, WhatStringsAndParametersSay) {
+  const auto list = parse_list(R"(a;x="\"b\\c\"";y=?0)");
+  ASSERT_TRUE(list && list->size() == 1);
+  const auto& item = std::get<Item>(list->front());
+  ASSERT_NE(parameter(item, "x"), nullptr);
+  EXPECT_EQ(unescaped(std::get<String>(*parameter(item, "x"))), R"("b\c")");
+  EXPECT_EQ(*parameter(item, "y"), BareItem(false));
+  EXPECT_EQ(parameter(item, "z"), nullptr);
+}
+
 TEST(StructuredField, Rfc9651Section4Point2WhatIsNoneIsNoneOfIt) {
   const std::vector<std::vector<std::string_view>> rows{
       {"a,"},           {",a"},       {"a,,b"},       {"a b"},

@@ -1,13 +1,17 @@
 #include "k8s/api_client.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/limits.h"
@@ -37,6 +41,38 @@ Access plain_access(const Endpoint& server) {
   access.origin = "the test";
   return access;
 }
+
+// Its kernel answers nobody any more: the queue of who was not accepted yet is full.
+class DeafListener {
+ public:
+  DeafListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof to;
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&to), size), 0);
+    EXPECT_EQ(::listen(socket_.get(), 0), 0);
+    EXPECT_EQ(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&to), &size), 0);
+    port_ = ntohs(to.sin_port);
+    queued_ = support::RawSocket::connect(address());
+  }
+  [[nodiscard]] Endpoint address() const { return {"127.0.0.1", port_}; }
+  // Until this process has a socket that waits for the connection.
+  void wait_for_client() const {
+    const std::string row = fmt::format("0100007F:{:04X} 02 ", port_);  // SYN_SENT
+    const auto is_there = [&] {
+      std::ifstream table("/proc/net/tcp");
+      const std::string rows((std::istreambuf_iterator<char>(table)), {});
+      return rows.find(row) != std::string::npos;
+    };
+    while (!is_there()) std::this_thread::sleep_for(1ms);
+  }
+
+ private:
+  support::Descriptor socket_;
+  std::uint16_t port_ = 0;
+  support::RawSocket queued_;
+};
 
 class ApiClientTest : public testing::Test {
  protected:
@@ -189,8 +225,10 @@ TEST_F(ApiClientTest, WhatIsNoWholeAnswerIsUnreachable) {
   EXPECT_THAT(refused.message, HasSubstr("nothing listens there"));
 }
 
-TEST_F(ApiClientTest, WhatIsNoHttpIsMalformed) {
-  EXPECT_EQ(failure_of_answer("SSH-2.0-OpenSSH_9.2p1\r\n").reason, FailureReason::malformed);
+TEST_F(ApiClientTest, WhatIsNoHttpIsTold) {
+  const Failure failure = failure_of_answer("SSH-2.0-OpenSSH_9.2p1\r\n");
+  EXPECT_EQ(failure.reason, FailureReason::unreachable);  // httplib does not tell the two apart
+  EXPECT_THAT(failure.message, HasSubstr("no HTTP"));
 }
 
 TEST_F(ApiClientTest, AnEndlessListIsRefused) {
@@ -249,6 +287,8 @@ TEST_F(ApiClientTest, ASilentWatchIsGivenUp) {
 
 // A test that hangs here is ended by ctest.
 TEST_F(ApiClientTest, StopEndsWhateverWaits) {
+  pace.connect_timeout = 1h;
+  pace.answer_timeout = 1h;
   struct Case {
     std::string head;  // nothing: silent from the start
     bool tls;
@@ -276,6 +316,16 @@ TEST_F(ApiClientTest, StopEndsWhateverWaits) {
     EXPECT_FALSE(client.get("/", question));
     EXPECT_EQ(server.connections(), 1U);
   }
+}
+
+TEST_F(ApiClientTest, StopEndsAConnectionThatIsBeingMade) {
+  pace.connect_timeout = 1h;
+  const DeafListener deaf;
+  ApiClient client(plain_access(deaf.address()), pace);
+  std::thread waits([&] { EXPECT_EQ(client.get("/", question).error().message, "stopped"); });
+  deaf.wait_for_client();
+  client.stop();
+  waits.join();
 }
 
 TEST_F(ApiClientTest, StopMayComeAtAnyMoment) {

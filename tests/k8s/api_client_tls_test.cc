@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -112,6 +114,26 @@ TEST_F(ApiClientTlsTest, DoubtsWhomItsAuthorityDidNotSign) {
   EXPECT_EQ(got.error().reason, FailureReason::other);
   EXPECT_THAT(got.error().message, HasSubstr("does not vouch for"));
   EXPECT_THAT(got.error().message, HasSubstr("the CA of the test"));
+}
+
+TEST_F(ApiClientTlsTest, AuthoritiesThatAreNoneAreTold) {
+  const auto got = ask({"IP:127.0.0.1"}, "", [](Access& made) {
+    made.ca_pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  });
+  ASSERT_FALSE(got);
+  EXPECT_THAT(got.error().message, HasSubstr("the CA of the test"));
+}
+
+TEST_F(ApiClientTlsTest, TheSubjectOfACertificateIsNoName) {
+  // httplib alone would take it for one.
+  const Certificate nameless({""}, &authority);
+  TlsServer server(nameless, always_under_tls(answer("200 OK", "", "in")));
+  std::array<char, 64> subject{};
+  X509_NAME_get_text_by_NID(X509_get_subject_name(nameless.certificate()), NID_commonName,
+                            subject.data(), static_cast<int>(subject.size()));
+  Access made = access(server);
+  made.server_name = subject.data();
+  EXPECT_THAT(failure_of_get(made).message, HasSubstr("not for " + made.server_name));
 }
 
 TEST_F(ApiClientTlsTest, WithoutVerificationItBelievesAnybody) {

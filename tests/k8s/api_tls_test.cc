@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "tests/support/tls_server.h"
 
 namespace ringside::k8s {
@@ -46,7 +47,6 @@ class ApiTlsTest : public testing::Test {
     has_own = SSL_CTX_get0_certificate(context.get()) != nullptr;
     is_own = has_own && X509_cmp(SSL_CTX_get0_certificate(context.get()), own.certificate()) == 0 &&
              SSL_CTX_check_private_key(context.get()) == 1;
-    verifies = SSL_CTX_get_verify_mode(context.get()) == SSL_VERIFY_PEER;
     oldest = SSL_CTX_get_min_proto_version(context.get());
     return {};
   }
@@ -55,21 +55,16 @@ class ApiTlsTest : public testing::Test {
   Access access;
   bool has_own = false;
   bool is_own = false;
-  bool verifies = false;
   long oldest = 0;
 };
 
 TEST_F(ApiTlsTest, ShowsItsOwnCertificate) {
   EXPECT_EQ(failure(), "");
   EXPECT_TRUE(is_own);
-  EXPECT_TRUE(verifies);
   EXPECT_EQ(oldest, TLS1_2_VERSION);
   access.client_certificate_pem.clear();
   EXPECT_EQ(failure(), "");
   EXPECT_FALSE(has_own);
-  access.insecure = true;
-  EXPECT_EQ(failure(), "");
-  EXPECT_FALSE(verifies);
 }
 
 TEST_F(ApiTlsTest, SaysWhichPartMakesNoSense) {
@@ -83,19 +78,20 @@ TEST_F(ApiTlsTest, SaysWhichPartMakesNoSense) {
   EXPECT_THAT(failure(), HasSubstr("client key of the test"));
   access.client_key_pem = key_pem(own, "secret");  // and asks no terminal
   EXPECT_THAT(failure(), HasSubstr("client key of the test"));
-  access = good;
-  access.ca_pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  EXPECT_THAT(failure(), HasSubstr("the CA of the test"));
 }
 
-TEST_F(ApiTlsTest, TheNameThatIsSentIsNeverAnAddress) {
-  EXPECT_EQ(server_name_indication(access), "");
-  access.server.host = "api.test";
-  EXPECT_EQ(server_name_indication(access), "api.test");
+TEST_F(ApiTlsTest, TheCertificateIsForTheServersNameOrForTheOneThatIsTold) {
+  EXPECT_EQ(expected_name(access), "10.96.0.1");
   access.server_name = "kubernetes";
-  EXPECT_EQ(server_name_indication(access), "kubernetes");
-  access.server_name = "fd00::1";
-  EXPECT_EQ(server_name_indication(access), "");
+  EXPECT_EQ(expected_name(access), "kubernetes");
+}
+
+TEST_F(ApiTlsTest, TheAuthoritiesAreAFileInMemory) {
+  const auto file = authorities_of(access);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(read_file((*file)->path(), 1'000'000).value(), own.pem());
+  access.ca_pem = "";
+  EXPECT_FALSE(authorities_of(access).value());
 }
 
 }  // namespace

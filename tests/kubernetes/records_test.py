@@ -8,7 +8,9 @@ from support.records import (
     Record,
     between,
     failures,
+    head_start,
     hit_rate,
+    last_of_leaver,
     most_in_flight,
     moved,
     owners,
@@ -44,6 +46,21 @@ class Records(unittest.TestCase):
         self.assertEqual(moved(before, after), {("cache-1", "cache-2"): 1})
         self.assertEqual(moved(before, before), {})
         self.assertEqual(owners([record(status=503)]), {})
+
+    def test_what_the_next_pod_of_a_name_answers_is_not_the_last_ones(self):
+        """A request to the new pod that was begun before we had heard that it was ready was taken
+        for one to the old pod, 15.6 s after that was to get none."""
+        begun = [record(at, at + 0.5) for at in (1, 9.5, 10.1, 25.6)] + [record(12, 13, "other")]
+        self.assertEqual(last_of_leaver(begun, "cache-1", left=10, next_there=16), 10.1)
+        self.assertEqual(last_of_leaver(begun, "cache-1", left=11, next_there=16), 11)
+        self.assertEqual(last_of_leaver(begun, "cache-1", left=10, next_there=30), 25.6)
+        self.assertEqual(last_of_leaver([], "cache-1", left=10, next_there=16), 10)
+
+    def test_who_is_asked_before_it_is_ready_has_a_head_start(self):
+        begun = [record(at, at + 0.5) for at in (9, 25.5, 25.6, 27)]
+        self.assertEqual(head_start(begun, "cache-1", there=16, ready=26.5), 0.5)
+        self.assertEqual(head_start(begun, "cache-1", there=16, ready=26), 0)
+        self.assertEqual(head_start(begun, "other", there=16, ready=26), 0)
 
     def test_times(self):
         records = [record(0, 3), record(1, 2), record(2, 5), record(9, 10)]

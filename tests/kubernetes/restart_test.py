@@ -3,7 +3,16 @@
 import time
 
 from support.figures import figures
-from support.records import Record, answered_by, failures, hit_rate, most_in_flight, percentile
+from support.records import (
+    Record,
+    answered_by,
+    failures,
+    head_start,
+    hit_rate,
+    last_of_leaver,
+    most_in_flight,
+    percentile,
+)
 from support.tier import NAME, PODS, REPLICAS, Scenario, kubectl
 from support.waiting import wait_until
 
@@ -26,6 +35,13 @@ class Restarts(Scenario):
         self.assertNotIn(None, waits, f"a ready replica was never asked: {ready}")
         return waits
 
+    def _head_starts(self, records: list[Record]) -> list[float]:
+        """For each pod that became ready: how long before that it answered."""
+        endpoints = self.deployment.endpoints
+        there = {name: at for at, name in endpoints.appeared_since(self.begin)}
+        ready = {name: at for at, name in endpoints.ready_since(self.begin)}
+        return [head_start(records, name, there[name], at) for name, at in ready.items()]
+
     def _check_routed(self, scenario: str, records: list[Record], count: int) -> None:
         waits = self._routed(records)
         figures.add(scenario, "pods that became ready", len(waits))
@@ -34,6 +50,9 @@ class Restarts(Scenario):
             figures.add(scenario, what, percentile(waits, percent), "s")
         self.assertEqual(len(waits), count)
         self.assertLess(percentile(waits, 99), BAR_S, f"all: {sorted(waits)}")
+        early = self._head_starts(records)
+        figures.add(scenario, "first answer to ready in the API, most", max(early), "s")
+        self.assertLess(max(early), BAR_S, f"asked before it was ready, all: {sorted(early)}")
 
     def test_a_rolling_restart(self):
         name = "rolling restart"
@@ -55,9 +74,8 @@ class Restarts(Scenario):
 
     def _last_before_return(self, records: list[Record], pod: str, at: float) -> float:
         """When the last request began that a pod answered which was to get none since `at`."""
-        back = [when for when, name in self.deployment.endpoints.ready_since(at) if name == pod]
-        until = min(back, default=float("inf"))
-        return max((one.start for one in answered_by(records, pod) if one.end < until), default=at)
+        there = [when for when, name in self.deployment.endpoints.appeared_since(at) if name == pod]
+        return last_of_leaver(records, pod, at, min(there, default=float("inf")))
 
     def _delete(self, grace: int | None) -> tuple[float, str]:
         """(when the API server had said yes, the pod's uid)"""

@@ -115,7 +115,7 @@ void touch(Sheet& sheet) {
     core.count_request(0, "ZZ", outcome, std::chrono::hours(1), 1000);
   }
   for (std::size_t i = 0; i < origin_answer_count; ++i) {
-    core.count_origin_request(static_cast<OriginAnswer>(i));
+    core.count("ringside_origin_requests_total", static_cast<OriginAnswer>(i));
   }
   for (std::size_t i = 0; i < error_source_count; ++i) {
     for (std::size_t j = 0; j < error_kind_count; ++j) {
@@ -123,14 +123,14 @@ void touch(Sheet& sheet) {
     }
   }
   core.count_error({ErrorKind::malformed, ErrorSource::origin, Retry::no, ""});
-  core.count_retry();
+  core.count("ringside_retries_total");
   if (before.role == Role::sidecar) {
     core.replica_ejected(shard);
     core.replica_ejected(sheet.shard("cache-1"));
     core.replica_returned(sheet.shard("cache-1"));
-    core.count_invalidation_failed(shard);
-    core.count_probe(ProbeAnswer::answered);
-    core.count_probe(ProbeAnswer::failed);
+    core.count(shard, "ringside_invalidations_failed_total");
+    core.count("ringside_replica_probes_total", ProbeAnswer::answered);
+    core.count("ringside_replica_probes_total", ProbeAnswer::failed);
   }
   core.connection_opened();
   sheet.set_topology(3, 2, "0123456789abcdef0123456789abcdef");

@@ -7,11 +7,11 @@ namespace {
 
 TEST(Families, EachStandsOnceInTheOrderOfFirstMention) {
   Families families;
-  families.add_counter("b_total", "B.", {{"x", "1"}}, 1);
-  families.set_gauge("a", "A.", {}, 5);
-  families.add_counter("b_total", "B.", {{"x", "2"}}, 3);
-  families.add_counter("b_total", "B.", {{"x", "1"}}, 1);
-  families.set_gauge("a", "A.", {}, 4);
+  families.add(Kind::counter, "b_total", "B.", {{"x", "1"}}, 1);
+  families.add(Kind::gauge, "a", "A.", {}, 5);
+  families.add(Kind::counter, "b_total", "B.", {{"x", "2"}}, 3);
+  families.add(Kind::counter, "b_total", "B.", {{"x", "1"}}, 1);
+  families.add(Kind::gauge, "a", "A.", {}, 4);
   EXPECT_EQ(families.text(),
             "# HELP b_total B.\n"
             "# TYPE b_total counter\n"
@@ -39,8 +39,8 @@ TEST(Families, HistogramsOfEqualLabelsAreAddedUp) {
 TEST(FamiliesDeathTest, AFamilyKeepsItsKind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Families families;
-  families.set_gauge("a", "A.", {}, 5);
-  EXPECT_DEATH(families.add_counter("a", "A.", {}, 5), "broken invariant");
+  families.add(Kind::gauge, "a", "A.", {}, 5);
+  EXPECT_DEATH(families.add(Kind::counter, "a", "A.", {}, 5), "broken invariant");
 }
 
 }  // namespace

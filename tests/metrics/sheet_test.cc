@@ -3,26 +3,32 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <numeric>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "tests/support/errors_by.h"
+
 namespace ringside::metrics {
 namespace {
 
 using std::chrono::microseconds;
 
-std::uint64_t sum(const OutcomeSums& sums) {
-  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+constexpr const char* durations = "ringside_request_duration_seconds";
+
+std::uint64_t requests(const Totals::Shard& shard) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < outcome_count; ++i) {
+    sum += shard.of("ringside_requests_total", static_cast<Outcome>(i));
+  }
+  return sum;
 }
 
-std::size_t index(Outcome outcome) { return static_cast<std::size_t>(outcome); }
-
-std::size_t country(const char* code) {
-  return static_cast<std::size_t>(code[0] - 'A') * 26 + static_cast<std::size_t>(code[1] - 'A');
+std::uint64_t requests(const Totals& totals, std::string_view country, Outcome outcome) {
+  return totals.of("ringside_country_requests_total", country_from(country), outcome);
 }
 
 TEST(Sheet, ANameKeepsItsIndexAndTheOwnNameIsZero) {
@@ -43,8 +49,8 @@ TEST(Sheet, SumsOverCores) {
     CoreSheet& core = sheet.core(i);
     core.count_request(shard, "NO", Outcome::hit, microseconds(100), 10);
     core.count_request(0, "ZZ", Outcome::error, microseconds(7), 1);
-    core.count_origin_request(CoreSheet::OriginAnswer::status_3xx);
-    core.count_retry();
+    core.count("ringside_origin_requests_total", OriginAnswer::status_3xx);
+    core.count("ringside_retries_total");
     core.count_error({ErrorKind::timeout, ErrorSource::peer, Retry::no, ""});
     core.connection_opened();
     core.connection_opened();
@@ -53,19 +59,19 @@ TEST(Sheet, SumsOverCores) {
   const Totals totals = sheet.totals();
   ASSERT_EQ(totals.shards.size(), 2u);
   EXPECT_EQ(totals.shards[0].name, "");
-  EXPECT_EQ(totals.shards[0].requests[index(Outcome::error)], 3u);
+  EXPECT_EQ(totals.shards[0].of("ringside_requests_total", Outcome::error), 3u);
   EXPECT_EQ(totals.shards[1].name, "cache-0");
-  EXPECT_EQ(totals.shards[1].requests[index(Outcome::hit)], 3u);
-  EXPECT_EQ(sum(totals.shards[1].requests), 3u);
-  EXPECT_EQ(totals.countries[country("NO")][index(Outcome::hit)], 3u);
-  EXPECT_EQ(totals.countries[country("ZZ")][index(Outcome::error)], 3u);
-  EXPECT_EQ(totals.response_bytes[index(Outcome::hit)], 30u);
-  EXPECT_EQ(totals.durations[index(Outcome::hit)].sum_us, 300u);
-  EXPECT_EQ(totals.origin_requests[1], 3u);
-  EXPECT_EQ(totals.retries, 3u);
-  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::peer)], 3u);
-  EXPECT_EQ(totals.connections, 6u);
-  EXPECT_EQ(totals.connections_open, 3u);
+  EXPECT_EQ(totals.shards[1].of("ringside_requests_total", Outcome::hit), 3u);
+  EXPECT_EQ(requests(totals.shards[1]), 3u);
+  EXPECT_EQ(requests(totals, "NO", Outcome::hit), 3u);
+  EXPECT_EQ(requests(totals, "ZZ", Outcome::error), 3u);
+  EXPECT_EQ(totals.of("ringside_response_bytes_total", Outcome::hit), 30u);
+  EXPECT_EQ(totals.of(durations, Outcome::hit, Bucket::sum_us), 300u);
+  EXPECT_EQ(totals.of("ringside_origin_requests_total", OriginAnswer::status_3xx), 3u);
+  EXPECT_EQ(totals.of("ringside_retries_total"), 3u);
+  EXPECT_EQ(support::errors_by(totals, ErrorSource::peer), 3u);
+  EXPECT_EQ(totals.of("ringside_connections_total"), 6u);
+  EXPECT_EQ(totals.of("ringside_connections"), 3u);
   EXPECT_FALSE(totals.topology);
   EXPECT_FALSE(totals.store);
 }
@@ -81,19 +87,19 @@ TEST(Sheet, CountsErrorsBySourceAndKind) {
   }
   sheet.core(0).count_error(disconnected);
   const Totals totals = sheet.totals();
-  const auto kinds = [&](ErrorSource source) {
-    return totals.errors_by_kind[static_cast<std::size_t>(source)];
+  const auto expect = [&](ErrorSource source, std::map<ErrorKind, std::uint64_t> counted) {
+    for (std::size_t i = 0; i < error_kind_count; ++i) {
+      const auto kind = static_cast<ErrorKind>(i);
+      EXPECT_EQ(totals.of("ringside_errors_total", error_cause(source, kind)), counted[kind])
+          << name(source) << " " << name(kind);
+    }
   };
-  ErrorKindSums of_origin{}, of_ourselves{};
-  of_origin[static_cast<std::size_t>(ErrorKind::malformed)] = 2;
-  of_origin[static_cast<std::size_t>(ErrorKind::disconnected)] = 1;
-  of_ourselves[static_cast<std::size_t>(ErrorKind::internal)] = 2;
-  EXPECT_EQ(kinds(ErrorSource::origin), of_origin);
-  EXPECT_EQ(kinds(ErrorSource::ourselves), of_ourselves);
-  EXPECT_EQ(kinds(ErrorSource::client), ErrorKindSums{});
-  EXPECT_EQ(kinds(ErrorSource::peer), ErrorKindSums{});
-  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::origin)], 3u);
-  EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::ourselves)], 2u);
+  expect(ErrorSource::origin, {{ErrorKind::malformed, 2}, {ErrorKind::disconnected, 1}});
+  expect(ErrorSource::ourselves, {{ErrorKind::internal, 2}});
+  expect(ErrorSource::client, {});
+  expect(ErrorSource::peer, {});
+  EXPECT_EQ(support::errors_by(totals, ErrorSource::origin), 3u);
+  EXPECT_EQ(support::errors_by(totals, ErrorSource::ourselves), 2u);
 }
 
 TEST(Sheet, EveryKindOfErrorHasANameOfItsOwn) {
@@ -104,12 +110,18 @@ TEST(Sheet, EveryKindOfErrorHasANameOfItsOwn) {
   EXPECT_EQ(names.size(), error_kind_count);
 }
 
+TEST(Sheet, EveryRowHasANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (const Row& row : rows) names.insert(row.name);
+  EXPECT_EQ(names.size(), rows.size());
+}
+
 TEST(Sheet, WhatIsNoCountryCountsAsUnknown) {
   Sheet sheet(Role::sidecar, "", 1);
   for (const std::string_view code : {"ZZ", "", "n", "no", "NOR", "N1", "\xff\xff"}) {
     sheet.core(0).count_request(0, code, Outcome::hit, microseconds(1), 0);
   }
-  EXPECT_EQ(sheet.totals().countries[country("ZZ")][index(Outcome::hit)], 7u);
+  EXPECT_EQ(requests(sheet.totals(), "ZZ", Outcome::hit), 7u);
 }
 
 TEST(Sheet, DurationsFallIntoTheBucketWhoseBoundTheyDoNotExceed) {
@@ -130,9 +142,10 @@ TEST(Sheet, DurationsFallIntoTheBucketWhoseBoundTheyDoNotExceed) {
     SCOPED_TRACE(duration_us);
     Sheet sheet(Role::cache, "cache-0", 1);
     sheet.core(0).count_request(0, "NO", Outcome::miss, microseconds(duration_us), 0);
-    const auto durations = sheet.totals().durations[index(Outcome::miss)];
-    EXPECT_EQ(durations.buckets[bucket], 1u);
-    EXPECT_EQ(durations.sum_us, static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration_us)));
+    const Totals totals = sheet.totals();
+    EXPECT_EQ(totals.of(durations, Outcome::miss, static_cast<Bucket>(bucket)), 1u);
+    EXPECT_EQ(totals.of(durations, Outcome::miss, Bucket::sum_us),
+              static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration_us)));
   }
 }
 
@@ -150,16 +163,16 @@ TEST(Sheet, NamesBeyondTheLimitAreCountedTogether) {
   sheet.core(1).count_request(other, "NO", Outcome::miss, microseconds(1), 0);
   const Totals totals = sheet.totals();
   ASSERT_EQ(totals.shards.size(), shard_names + 1);
-  EXPECT_EQ(totals.shards[last].requests[index(Outcome::hit)], 1u);
+  EXPECT_EQ(totals.shards[last].of("ringside_requests_total", Outcome::hit), 1u);
   EXPECT_EQ(totals.shards[other].name, "other");
-  EXPECT_EQ(totals.shards[other].requests[index(Outcome::miss)], 1u);
+  EXPECT_EQ(totals.shards[other].of("ringside_requests_total", Outcome::miss), 1u);
 }
 
 TEST(Sheet, AReplicaCalledOtherSharesTheSeriesOfThatName) {
   Sheet sheet(Role::sidecar, "", 1);
   EXPECT_EQ(sheet.shard("other"), shard_names);
   sheet.core(0).count_request(sheet.shard("other"), "NO", Outcome::hit, microseconds(1), 0);
-  EXPECT_EQ(sheet.totals().shards.back().requests[index(Outcome::hit)], 1u);
+  EXPECT_EQ(sheet.totals().shards.back().of("ringside_requests_total", Outcome::hit), 1u);
 }
 
 TEST(Sheet, KeepsTheLastTopologyAndStore) {
@@ -190,14 +203,14 @@ TEST(Sheet, CountsTheOriginsThatOneRequestAskedAfterEachOther) {
     sheet.core(0).count_origin_requests(one.requests, one.status);
     const Totals totals = sheet.totals();
     const auto answers = [&](OriginAnswer answer) {
-      return totals.origin_requests[static_cast<std::size_t>(answer)];
+      return totals.of("ringside_origin_requests_total", answer);
     };
     EXPECT_EQ(answers(OriginAnswer::failed), one.failed) << one.what;
     EXPECT_EQ(answers(OriginAnswer::status_4xx), one.answered) << one.what;
-    EXPECT_EQ(totals.retries, one.retries) << one.what;
+    EXPECT_EQ(totals.of("ringside_retries_total"), one.retries) << one.what;
     // The last failure is the answer, and counted by who gives it.
-    EXPECT_EQ(totals.errors[static_cast<std::size_t>(ErrorSource::origin)], one.errors) << one.what;
-    EXPECT_EQ(totals.errors_failed_over, one.errors) << one.what;
+    EXPECT_EQ(support::errors_by(totals, ErrorSource::origin), one.errors) << one.what;
+    EXPECT_EQ(totals.of("ringside_errors_total", ErrorCause::failed_over), one.errors) << one.what;
   }
 }
 
@@ -220,7 +233,7 @@ TEST(OriginAnswer, IsTheClassOfTheStatus) {
 TEST(SheetDeathTest, BrokenInvariantsCrash) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Sheet sheet(Role::sidecar, "", 1);
-  EXPECT_DEATH(sheet.core(1).count_retry(), "broken invariant");
+  EXPECT_DEATH(sheet.core(1).count("ringside_retries_total"), "broken invariant");
   EXPECT_DEATH(sheet.core(0).connection_closed(), "broken invariant");
   EXPECT_DEATH(sheet.core(0).count_request(64, "NO", Outcome::hit, microseconds(1), 0),
                "broken invariant");
@@ -268,9 +281,9 @@ TEST(Sheet, CoresCountWhileShardsAreAddedAndTotalsRead) {
   while (cores_done.load() < core_count) {
     const Totals totals = sheet.totals();
     std::uint64_t now = 0;
-    for (const auto& shard : totals.shards) now += sum(shard.requests);
+    for (const auto& shard : totals.shards) now += requests(shard);
     EXPECT_GE(now, before);
-    EXPECT_LE(totals.connections_open, core_count);
+    EXPECT_LE(totals.of("ringside_connections"), core_count);
     before = now;
   }
   for (auto& thread : threads) thread.join();
@@ -278,11 +291,11 @@ TEST(Sheet, CoresCountWhileShardsAreAddedAndTotalsRead) {
   const Totals totals = sheet.totals();
   ASSERT_EQ(totals.shards.size(), added + 1);
   for (ShardIndex i = 1; i <= added; ++i) {
-    EXPECT_EQ(totals.shards[i].requests[index(Outcome::hit)], core_count * repeats);
+    EXPECT_EQ(totals.shards[i].of("ringside_requests_total", Outcome::hit), core_count * repeats);
   }
-  EXPECT_EQ(totals.countries[country("NO")][index(Outcome::hit)], core_count * repeats * added);
-  EXPECT_EQ(totals.connections, core_count * repeats * added);
-  EXPECT_EQ(totals.connections_open, 0u);
+  EXPECT_EQ(requests(totals, "NO", Outcome::hit), core_count * repeats * added);
+  EXPECT_EQ(totals.of("ringside_connections_total"), core_count * repeats * added);
+  EXPECT_EQ(totals.of("ringside_connections"), 0u);
 }
 
 }  // namespace

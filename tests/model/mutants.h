@@ -6,8 +6,8 @@
 
 namespace ringside::model {
 
-// A decision of the cache made wrong, in this program alone: the linker leads the calls of the
-// decision's function to one of ours, which does as the real one unless its mutant is chosen.
+// A decision of the cache made wrong, in this program alone: the decision's function is one of
+// ours, which does as the real one unless its mutant is chosen.
 enum class Mutant {
   none,
   fresh_at_its_end,

@@ -66,6 +66,7 @@ TEST(CommandLine, Others) {
   EXPECT_EQ(replay->replay.concurrency, 4U);
   EXPECT_EQ(replay->replay.client_field, replay::ClientField::forwarded);
 
+  EXPECT_EQ(parse({"options"})->verb, Verb::options);
   EXPECT_EQ(parse({"version"})->verb, Verb::version);
   EXPECT_EQ(parse({"--version"})->verb, Verb::version);
   EXPECT_THAT(parse({"--help"})->help, HasSubstr("sidecar"));

@@ -117,10 +117,17 @@ TEST(Configuration, AReloadThatExchangesTheSourceKeepsTheMembers) {
   }
 }
 
+const Option* option_named(std::string_view name) {
+  for (const Option& option : all_options()) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
 TEST(Configuration, FlagsWin) {
   Invocation invocation{Command::sidecar, example, {}, false};
-  invocation.flags.emplace_back(find_option("listen"), "127.0.0.1:1");
-  invocation.flags.emplace_back(find_option("replicas"), "a=h:1");
+  invocation.flags.emplace_back(option_named("listen"), "127.0.0.1:1");
+  invocation.flags.emplace_back(option_named("replicas"), "a=h:1");
   const auto loaded = load(invocation);
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->listen->text(), "127.0.0.1:1");

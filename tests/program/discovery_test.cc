@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "http/admin_client.h"
+#include "http1/admin_client.h"
 #include "program/cache_service.h"
 #include "program/sidecar_service.h"
 #include "program/values.h"
@@ -52,7 +52,7 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   const auto origin = *replay::SampleOrigin::start(any_port, system_clock);
   Configuration of_cache = discovering(Command::cache);
   of_cache.name = "cache-0";
-  of_cache.origins = {http::Origin{origin->address(), 1}};
+  of_cache.origins = {net::Origin{origin->address(), 1}};
   const auto cache = *CacheService::start(of_cache, system_clock);
   const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
   EXPECT_EQ(sidecar->not_ready(), "the members are not known yet");

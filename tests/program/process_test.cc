@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "http/admin_client.h"
+#include "http1/admin_client.h"
 #include "program/cache_service.h"
 #include "program/scale.h"
 #include "program/sidecar_service.h"

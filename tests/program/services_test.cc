@@ -2,11 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/admin_client.h"
+#include <optional>
+
+#include "http1/admin_client.h"
 #include "program/cache_service.h"
 #include "program/sidecar_service.h"
+#include "program/tier.h"
 #include "program/values.h"
 #include "replay/sample_origin.h"
+#include "tests/support/mmdb_writer.h"
+#include "tests/support/tls_server.h"
 
 namespace ringside::program {
 namespace {
@@ -37,7 +42,7 @@ class SeparateServices : public testing::Test {
   Configuration common(Command command) const {
     Configuration configuration = defaults(command);
     configuration.listen = any_port;
-    configuration.origins = {http::Origin{origin_->address(), 1}};
+    configuration.origins = {net::Origin{origin_->address(), 1}};
     configuration.threads = 1;
     configuration.purge_from = *parse_networks("127.0.0.0/8");
     return configuration;
@@ -103,6 +108,41 @@ TEST_F(SeparateServices, AReloadThatIsWrongChangesNothing) {
   EXPECT_TRUE(sidecar_->apply(next));
   EXPECT_EQ(sidecar_->membership().topology->version(), 2U);
   EXPECT_EQ(ask_all(), pages);
+}
+
+// Members that were put in by hand were refused while the file of certificates was away, although
+// nothing of it was to change.
+TEST(MembersAlone, NeedNoFileThatTheConfigurationNames) {
+  const support::Certificate authority({.names = "DNS:a.test", .authority = true}, nullptr);
+  std::optional<support::TemporaryFile> file(authority.pem());
+  Configuration configuration = defaults(Command::cache);
+  configuration.listen = any_port;
+  configuration.threads = 1;
+  configuration.origins = *parse_origins("https://origin.example");
+  configuration.origin_ca = file->path();
+  configuration.name = "cache-0";
+  const auto cache = *CacheService::start(configuration, system_clock);
+  configuration.shard_key = *shard::KeySpec::parse("path");
+  configuration.replicas = *parse_members("cache-0=127.0.0.1:1");
+  const auto sidecar = *SidecarService::start(configuration, system_clock);
+  configuration.replica_count = 1;
+  const auto tier = *Tier::start(configuration, system_clock);
+
+  file.reset();
+  EXPECT_FALSE(cache->apply(configuration)) << "a reload does need it";
+  EXPECT_FALSE(sidecar->apply(configuration));
+  EXPECT_FALSE(tier->apply(configuration));
+  const shard::TopologyRequest request{7, "ring",
+                                       *parse_members("cache-0=127.0.0.1:1,cache-1=127.0.0.1:2")};
+  for (Service* const service :
+       {static_cast<Service*>(cache.get()), static_cast<Service*>(sidecar.get())}) {
+    const auto proposed = service->propose(request);
+    ASSERT_TRUE(proposed) << proposed.error().message;
+    EXPECT_EQ(service->membership().topology->version(), 7U);
+  }
+  const auto scaled = tier->scale(2);
+  ASSERT_TRUE(scaled) << scaled.error().message;
+  EXPECT_EQ(scaled->replicas_after, 2U);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "http/admin_client.h"
+#include "http1/admin_client.h"
 
 namespace ringside::program {
 namespace {
@@ -128,6 +128,26 @@ TEST(Tier, PurgesOnEveryReplica) {
   EXPECT_EQ(tier->purge({false, host, page(3)}).removed, 1U);
   EXPECT_EQ(tier->purge({false, host, page(3)}).removed, 0U);
   EXPECT_EQ(tier->purge({true, "", ""}).removed, 9U);
+}
+
+// The replicas had forgotten it, and the sidecar went on giving what it had kept nearby.
+TEST(Tier, APurgeReachesTheNearCache) {
+  Configuration configuration = small_tier(3);
+  RouteConfiguration route;
+  route.name = "all";
+  route.near_ttl = Seconds(3'600);
+  configuration.routes = {route};
+  auto tier = *Tier::start(configuration, system_clock);
+  const std::string host = tier->address().text();
+  std::uint64_t asked = 0;
+  for (const PurgeTarget& target : {PurgeTarget{false, host, page(1)}, PurgeTarget{true, "", ""}}) {
+    EXPECT_EQ(status_of(*tier, page(1)), 200);
+    EXPECT_EQ(status_of(*tier, page(1)), 200);
+    EXPECT_EQ(tier->origin_requests(), ++asked);
+    EXPECT_EQ(tier->purge(target).removed, 1U);
+  }
+  EXPECT_EQ(status_of(*tier, page(1)), 200);
+  EXPECT_EQ(tier->origin_requests(), ++asked);
 }
 
 TEST(Tier, CountriesAreNeededUnlessOptional) {

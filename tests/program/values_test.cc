@@ -167,7 +167,7 @@ TEST(Values, Origins) {
       continue;
     }
     std::string back;
-    for (const http::Origin& origin : *parsed) {
+    for (const net::Origin& origin : *parsed) {
       back += (back.empty() ? "" : ",") + origin_text(origin);
     }
     EXPECT_EQ(back, one.expected);

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/limits.h"
-#include "http/access_record.h"
+#include "http1/access_record.h"
 
 namespace ringside::replay {
 namespace {

@@ -6,11 +6,11 @@
 #include <mutex>
 
 #include "base/limits.h"
-#include "http/connection.h"
-#include "http/core.h"
-#include "http/server.h"
+#include "http1/connection.h"
+#include "http1/head_parser.h"
+#include "http1/server.h"
+#include "net/core.h"
 #include "replay/sample_origin.h"
-
 namespace ringside::replay {
 namespace {
 
@@ -55,7 +55,7 @@ class FakeTier {
     return "HTTP/1.1 200 OK\r\n" + hit + "Content-Length: 2\r\n\r\nok";
   }
 
-  http::Task<void> serve(http::Connection& connection) {
+  Task<void> serve(http::Connection& connection) {
     ++connections;
     http::RequestHead head;
     const auto head_limits = http::HeadLimits::defaults();
@@ -67,7 +67,7 @@ class FakeTier {
       const std::string answer = answer_to(head.target);
       const bool ends =
           head.target == "/short" || head.target == "/close" || head.target == "/last";
-      const std::array<http::asio::const_buffer, 1> buffers{http::asio::buffer(answer)};
+      const std::array<std::string_view, 1> buffers{answer};
       const auto written = co_await connection.write(buffers);
       if (!written || ends) co_return;
     }
@@ -82,7 +82,7 @@ class FakeTier {
     heads_.push_back(text);
   }
 
-  http::CoreGroup cores_;
+  net::CoreGroup cores_;
   std::mutex mutex_;
   std::vector<std::string> heads_;
   http::Server server_;

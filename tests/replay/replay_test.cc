@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/clock.h"
-#include "http/admin_server.h"
+#include "http1/admin_server.h"
 #include "replay/sample_origin.h"
 
 namespace ringside::replay {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "replay/structured_list.h"
-
 namespace ringside::replay {
 namespace {
 
@@ -30,6 +28,7 @@ TEST(ParseServedBy, TheFirstMemberIsTheReplica) {
       {"ringside; fwd=bypass", "ringside", Outcome::bypass},
       {R"("cache 3, \"east\""; hit; detail="a;b,c", ringside)", "cache 3, \"east\"", Outcome::hit},
       {"cache-3; key=:aGl0:; ttl=1.5; hit", "cache-3", Outcome::hit},
+      {"cache-3; hit; ttl=5; ttl=-5", "cache-3", Outcome::stale},
       // A near hit: the sidecar repeats what the replica had said, and adds its own.
       {"cache-3; fwd=uri-miss; stored, ringside; hit", "cache-3", Outcome::hit},
   };
@@ -44,18 +43,10 @@ TEST(ParseServedBy, TheFirstMemberIsTheReplica) {
 TEST(ParseServedBy, WhatIsNoListSaysNothing) {
   for (const char* field : {"", "  ", "cache-3; hit,", "cache-3; Hit", "cache-3; hit x", "\"open",
                             "cache-3; ttl=", "cache-3;; hit", ", cache-3", "(a b); hit",
-                            "cache-3; ttl=1234567890123456", "?2", "cache-3; d=\"\\n\""}) {
+                            "cache-3; ttl=1234567890123456", "?2", "5; hit", "cache-3; hit, (a b)",
+                            "cache-3; d=\"\\n\""}) {
     EXPECT_FALSE(parse_served_by(field).has_value()) << field;
   }
-}
-
-TEST(ParseStructuredList, OfEqualParametersTheLastStands) {
-  const auto members = parse_structured_list("a; x=1; y; x=2");
-  ASSERT_TRUE(members.has_value());
-  ASSERT_EQ(members->size(), 1U);
-  EXPECT_EQ(members->front().parameter("x"), "2");
-  EXPECT_TRUE(members->front().is_set("y"));
-  EXPECT_FALSE(members->front().is_set("z"));
 }
 
 TEST(IsTierError, TellsTheTiersAnswersFromTheOrigins) {

@@ -2,17 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <set>
 
 #include "base/limits.h"
-#include "http/task.h"
+#include "base/task.h"
 #include "replay/sample_page.h"
 
 namespace ringside::replay {
 namespace {
+
+namespace asio = boost::asio;
 
 const SystemClock clock_of_tests;
 
@@ -50,14 +53,14 @@ TEST(NamesEntityTag, WeakComparisonOfAList) {
 
 // Sends text and reads until the origin closes; `Connection: close` is the caller's to ask for.
 std::string ask(const Endpoint& address, const std::string& text) {
-  http::asio::io_context context;
-  http::tcp::socket socket(context);
-  socket.connect({http::asio::ip::make_address(address.host), address.port});
-  http::asio::write(socket, http::asio::buffer(text));
+  asio::io_context context;
+  asio::ip::tcp::socket socket(context);
+  socket.connect({asio::ip::make_address(address.host), address.port});
+  asio::write(socket, asio::buffer(text));
   std::string answer;
   boost::system::error_code end;
-  http::asio::read(socket, http::asio::dynamic_buffer(answer), end);
-  EXPECT_EQ(end, http::asio::error::eof);
+  asio::read(socket, asio::dynamic_buffer(answer), end);
+  EXPECT_EQ(end, asio::error::eof);
   return answer;
 }
 

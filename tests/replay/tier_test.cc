@@ -47,8 +47,8 @@ TEST(FiguresFromMetrics, ReadsWhatTheTierExposes) {
     sidecar.core(0).count_request(shard, "DE", outcome, std::chrono::microseconds(5), 1);
     replica.core(0).count_request(0, "DE", outcome, std::chrono::microseconds(5), 1);
   }
-  replica.core(0).count_origin_request(metrics::OriginAnswer::status_2xx);
-  replica.core(0).count_origin_request(metrics::OriginAnswer::failed);
+  replica.core(0).count("ringside_origin_requests_total", metrics::OriginAnswer::status_2xx);
+  replica.core(0).count("ringside_origin_requests_total", metrics::OriginAnswer::failed);
   const auto figures = figures_from_metrics(metrics::expose({&sidecar, &replica}));
   ASSERT_TRUE(figures.has_value()) << figures.error().message;
   EXPECT_EQ(figures->requests, 6U);

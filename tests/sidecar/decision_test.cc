@@ -32,7 +32,8 @@ class Decide : public ::testing::Test {
 
   Result<void> decide(const std::string& head, std::string_view peer = "127.0.0.1") {
     request_ = std::make_unique<SomeRequest>(head);
-    return sidecar::decide(**request_, address_of(peer), settings_, countries_, decision_);
+    return sidecar::decide(**request_, address_of(peer), settings_, "ringside (1a2b)", countries_,
+                           decision_);
   }
   Result<void> get(const std::string& target, const std::string& field_lines,
                    std::string_view peer = "127.0.0.1") {
@@ -75,6 +76,19 @@ TEST_F(Decide, WhoAsksAndFromWhere) {
     EXPECT_EQ(decision_.shard_key, std::string(row.country) + "\n/a\n");
     EXPECT_EQ(decision_.extra_key, "country=" + std::string(row.country) + "&");
   }
+}
+
+// One resource has one owner, by whichever scheme it is asked for.
+TEST_F(Decide, TheSchemeIsNoPartOfTheShardKey) {
+  const std::string list = "Host: a.test\r\nX-Forwarded-For: 2.1.2.3\r\n";
+  ASSERT_TRUE(get("/a", list));
+  EXPECT_EQ(decision_.scheme, http::Scheme::http);
+  const std::string key = decision_.shard_key + decision_.extra_key;
+  ASSERT_TRUE(get("/a", list + "X-Forwarded-Proto: https\r\n"));
+  EXPECT_EQ(decision_.scheme, http::Scheme::https);
+  EXPECT_EQ(decision_.shard_key + decision_.extra_key, key);
+  ASSERT_TRUE(get("/a", list + "X-Forwarded-Proto: https\r\n", "2.1.2.3"));
+  EXPECT_EQ(decision_.scheme, http::Scheme::http);
 }
 
 TEST_F(Decide, WithoutADatabaseEverybodyIsFromZz) {

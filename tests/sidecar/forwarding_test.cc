@@ -44,7 +44,7 @@ TEST(Forwarding, EveryKeyGoesToItsOwner) {
   EXPECT_EQ(a.requests(), keys_of[0]);
   EXPECT_EQ(a.connections() + b.connections() + c.connections(), 3U);
   EXPECT_EQ(support::field(a.heads().front(), "ringside-topology"), settings->topology_id);
-  EXPECT_EQ(sidecar.totals().retries, 0U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
 }
 
 TEST(Forwarding, ARefusedReplicaIsMadeGoodByTheNextOwner) {
@@ -57,7 +57,7 @@ TEST(Forwarding, ARefusedReplicaIsMadeGoodByTheNextOwner) {
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.field("cache-status"), "cache-1; hit, ringside; fwd=bypass");
   EXPECT_EQ(bystander.requests(), 0U);
-  EXPECT_EQ(sidecar.totals().retries, 1U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 1U);
   EXPECT_EQ(sidecar.errors(ErrorSource::peer), 1U);
   EXPECT_TRUE(sidecar.will_count(1, Outcome::hit, "cache-1"));
 }
@@ -92,7 +92,7 @@ TEST(Forwarding, AReplicaThatClosesBeforeAByteIsMadeGoodByTheNextOwner) {
     EXPECT_EQ(reply.status, 200);
     EXPECT_EQ(reply.field("cache-status"), "cache-1; hit, ringside; fwd=bypass");
     EXPECT_EQ(closing.connections(), 1U);
-    EXPECT_EQ(sidecar.totals().retries, 1U);
+    EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 1U);
   }
 }
 
@@ -107,7 +107,7 @@ TEST(Forwarding, AnUploadThatWasBegunIsNotRepeated) {
     EXPECT_EQ(reply.field("proxy-status").find("ringside; error=connection_terminated"), 0U);
     EXPECT_EQ(closing.requests(), 1U);
     EXPECT_EQ(other.requests(), 0U);
-    EXPECT_EQ(sidecar.totals().retries, 0U);
+    EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
     EXPECT_EQ(sidecar.errors(ErrorSource::peer), 1U);
     EXPECT_TRUE(sidecar.will_count(1, Outcome::error, ""));
   }
@@ -229,7 +229,7 @@ TEST(Forwarding, NoMoreThanThreeOwnersAreAsked) {
   EXPECT_EQ(reply.field("retry-after"), "1");
   EXPECT_EQ(sidecar.errors(ErrorSource::peer), 3U);
   EXPECT_EQ(sidecar.errors(ErrorSource::ourselves), 1U);
-  EXPECT_EQ(sidecar.totals().retries, 2U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 2U);
   EXPECT_TRUE(sidecar.will_count(1, Outcome::error, ""));
 }
 
@@ -270,7 +270,7 @@ class StraightToTheOrigin : public ::testing::Test {
  protected:
   [[nodiscard]] static Change origin_at(const Endpoint& address) {
     return [address](Settings& settings) {
-      settings.routes[0].origins = {http::Origin{address, 1}};
+      settings.routes[0].origins = {net::Origin{address, 1}};
       settings.routes[0].near_ttl = Milliseconds{60'000};
       settings.without_replica = WithoutReplica::ask_origin;
     };
@@ -295,8 +295,9 @@ TEST_F(StraightToTheOrigin, GoesWhatNoReplicaCanTake) {
     EXPECT_EQ(support::field(head, "x-country"), "ZZ");
     EXPECT_EQ(sidecar.errors(ErrorSource::peer), replicas.size());
     EXPECT_EQ(sidecar.errors(ErrorSource::ourselves), 0U);
-    const auto answers = sidecar.totals().origin_requests;
-    EXPECT_EQ(answers[static_cast<std::size_t>(metrics::OriginAnswer::status_2xx)], 1U);
+    EXPECT_EQ(
+        sidecar.totals().of("ringside_origin_requests_total", metrics::OriginAnswer::status_2xx),
+        1U);
   }
 }
 
@@ -336,7 +337,7 @@ TEST_F(StraightToTheOrigin, TheOriginsWordOnOurFieldsIsNotHeard) {
 TEST_F(StraightToTheOrigin, NothingGoesWhereThatIsNotAllowed) {
   const ScriptedPeer origin(always(answer_));
   SomeSidecar sidecar({refusing_address()}, [&](Settings& settings) {
-    settings.routes[0].origins = {http::Origin{origin.address(), 1}};
+    settings.routes[0].origins = {net::Origin{origin.address(), 1}};
   });
   EXPECT_EQ(sidecar.get("/").status, 503);
   EXPECT_EQ(origin.connections(), 0U);
@@ -355,8 +356,8 @@ TEST_F(StraightToTheOrigin, AnOriginThatIsDownIsCounted) {
   const auto reply = sidecar.get("/");
   EXPECT_EQ(reply.status, 502);
   EXPECT_EQ(reply.field("proxy-status").find("ringside; error=connection_refused"), 0U);
-  const auto answers = sidecar.totals().origin_requests;
-  EXPECT_EQ(answers[static_cast<std::size_t>(metrics::OriginAnswer::failed)], 1U);
+  EXPECT_EQ(sidecar.totals().of("ringside_origin_requests_total", metrics::OriginAnswer::failed),
+            1U);
   EXPECT_EQ(sidecar.errors(ErrorSource::origin), 1U);
 }
 

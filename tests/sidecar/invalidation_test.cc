@@ -49,7 +49,7 @@ std::vector<std::string> invalidations(const ScriptedPeer& replica) {
 
 std::uint64_t failures(const SomeSidecar& sidecar, std::string_view replica) {
   for (const auto& shard : sidecar.totals().shards) {
-    if (shard.name == replica) return shard.invalidations_failed;
+    if (shard.name == replica) return shard.of("ringside_invalidations_failed_total");
   }
   ADD_FAILURE() << "no replica " << replica;
   return 0;
@@ -198,7 +198,7 @@ TEST(Invalidation, AfterAnOriginsOwnAnswerAllReplicasAreAsked) {
   const ScriptedPeer origin(answering(created));
   const auto settings = settings_for({one.address(), two.address()}, [&](Settings& change) {
     change.without_replica = WithoutReplica::ask_origin;
-    change.routes[0].origins = {http::Origin{origin.address()}};
+    change.routes[0].origins = {net::Origin{origin.address()}};
   });
   SomeSidecar sidecar(settings);
   auto client = sidecar.client();

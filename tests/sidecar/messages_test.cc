@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "http1/head_parser.h"
 #include "sidecar/purge.h"
 #include "tests/sidecar/some_request.h"
 
@@ -20,10 +21,11 @@ class UpstreamHead : public ::testing::Test {
     const SomeRequest request(head);
     geo::CountryMemo countries;
     Decision decision;
-    const auto decided = decide(*request, address_of(peer), settings_, countries, decision);
+    const auto decided =
+        decide(*request, address_of(peer), settings_, own_via, countries, decision);
     if (!decided) return decided.error().message;
     std::string out = "what was there before";
-    write_upstream_head(out, *request, decision, settings_, upstream);
+    write_upstream_head(out, *request, decision, settings_, own_via, upstream);
     return out;
   }
   // Only the lines between Host and Via of a GET with these field lines.
@@ -36,7 +38,8 @@ class UpstreamHead : public ::testing::Test {
   [[nodiscard]] std::string topology_line() const {
     return "Ringside-Topology: " + settings_.topology_id + "\r\n";
   }
-  Settings settings_ = some_settings("ringside (1a2b)");
+  static constexpr std::string_view own_via = "ringside (1a2b)";
+  Settings settings_ = some_settings();
 };
 
 TEST_F(UpstreamHead, IsWrittenWhole) {
@@ -46,7 +49,7 @@ TEST_F(UpstreamHead, IsWrittenWhole) {
   const std::string common =
       "GET /b~?q=%7E HTTP/1.1\r\nHost: a.test\r\nAccept: */*\r\nCookie: a=1\r\n"
       "Accept: text/html\r\nVia: 1.1 ringside (1a2b)\r\nForwarded: for=203.0.113.9;proto=http\r\n"
-      "X-Forwarded-For: 203.0.113.9\r\nX-Country: ZZ\r\n";
+      "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\nX-Country: ZZ\r\n";
   const auto to_replica = written(request);
   EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Extra-Key: country=ZZ&\r\n\r\n");
   EXPECT_EQ(written(request, Upstream::origin), common + "\r\n");
@@ -168,6 +171,39 @@ TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
   }
 }
 
+// The scheme was always http: in the key, and in what the origin is told.
+TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
+  settings_.trusted = {Network::parse("10.0.0.0/8").value()};
+  struct Row {
+    std::string_view peer;
+    std::string lines;
+    std::string forwarded;
+    std::string_view scheme;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"10.0.0.1", "X-Forwarded-For: 2.2.2.2\r\nX-Forwarded-Proto: https\r\n",
+            "for=2.2.2.2;proto=https", "https"},
+           {"10.0.0.1", "Forwarded: for=2.2.2.2;proto=https\r\n",
+            "for=2.2.2.2;proto=https, for=10.0.0.1;proto=http", "https"},
+           {"10.0.0.1", "X-Forwarded-Proto: http\r\n", "for=10.0.0.1;proto=http", "http"},
+           {"203.0.113.9", "X-Forwarded-Proto: https\r\n", "for=203.0.113.9;proto=http", "http"},
+           {"203.0.113.9", "Forwarded: for=2.2.2.2;proto=https\r\n", "for=203.0.113.9;proto=http",
+            "http"},
+       }) {
+    const std::string head = "GET / HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n";
+    for (const auto upstream : {Upstream::replica, Upstream::origin}) {
+      const auto out = written(head, upstream, row.peer);
+      EXPECT_NE(out.find("\r\nForwarded: " + row.forwarded + "\r\n"), std::string::npos) << out;
+      const auto proto = out.find("X-Forwarded-Proto: ");
+      EXPECT_EQ(out.substr(proto, out.find("\r\n", proto) - proto),
+                "X-Forwarded-Proto: " + std::string(row.scheme));
+      EXPECT_EQ(proto, out.rfind("X-Forwarded-Proto")) << out;
+      const bool told = upstream == Upstream::replica && row.scheme == "https";
+      EXPECT_EQ(out.find("\r\nRingside-Scheme: https\r\n") != std::string::npos, told) << out;
+    }
+  }
+}
+
 class ClientHead : public ::testing::Test {
  protected:
   static std::string begun(std::string text, std::string_view left_out = {}) {
@@ -177,7 +213,10 @@ class ClientHead : public ::testing::Test {
                                                   ErrorSource::peer, response);
     if (!parsed) return parsed.error().message;
     std::string out = "what was there before";
-    begin_client_head(out, response, TimePoint{}, "ringside; fwd=bypass", left_out);
+    http::CacheStatus own;
+    own.cache = "ringside";
+    own.forward = http::CacheStatus::Forward::bypass;
+    begin_client_head(out, response, TimePoint{}, own, left_out);
     return out;
   }
 };
@@ -191,7 +230,16 @@ TEST_F(ClientHead, IsBegunWithOurMember) {
   EXPECT_EQ(begun("HTTP/1.0 304 Not Modified\r\n"),
             "HTTP/1.1 304 Not Modified\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
             "Cache-Status: ringside; fwd=bypass\r\n"
-            "Via: 1.1 ringside\r\n");
+            "Via: 1.0 ringside\r\n");
+}
+
+// RFC 9110 §7.6.3: the version is that of the message received. It was always 1.1.
+TEST_F(ClientHead, ViaTellsTheVersionThatTheUpstreamSpoke) {
+  for (const std::string version : {"1.0", "1.1"}) {
+    EXPECT_TRUE(begun("HTTP/" + version + " 200 OK\r\nVia: 1.1 b\r\n")
+                    .ends_with("\r\nVia: " + version + " ringside\r\n"))
+        << version;
+  }
 }
 
 TEST_F(ClientHead, CacheStatusLinesAreJoinedInOrder) {

@@ -116,12 +116,16 @@ TEST(NearCacheOnTheWay, DifferentThingsAreKeptApart) {
   const ScriptedPeer replica(keeping());
   SomeSidecar sidecar({replica.address()}, [](Settings& settings) {
     settings.routes = {route_of("all", "", "/", "path,header:accept-language")};
+    settings.trusted = {Network::parse("127.0.0.1/32").value()};
     with_near_cache(settings);
   });
   auto client = sidecar.client();
   const std::vector<std::string> requests = {
-      support::get_request("/a"), support::get_request("/a?"), support::get_request("/a?b"),
+      support::get_request("/a"),
+      support::get_request("/a?"),
+      support::get_request("/a?b"),
       support::get_request("/a", "Accept-Language: de\r\n"),
+      support::get_request("/a", "X-Forwarded-Proto: https\r\n"),
       "GET /a HTTP/1.1\r\nHost: b.test\r\n\r\n"};
   std::size_t number = 0;
   for (const auto& request : requests) {
@@ -132,7 +136,7 @@ TEST(NearCacheOnTheWay, DifferentThingsAreKeptApart) {
     EXPECT_EQ(client.ask(request).body, std::to_string(++number)) << request;
   }
   // What wants more than any fresh answer goes on, and what comes of it is not kept.
-  EXPECT_EQ(client.get("/a", "Cache-Control: no-cache\r\n").body, "6");
+  EXPECT_EQ(client.get("/a", "Cache-Control: no-cache\r\n").body, "7");
   EXPECT_EQ(client.get("/a").body, "1");
 }
 
@@ -371,16 +375,16 @@ TEST(Counting, ByReplicaCountryAndOutcome) {
 
   const auto totals = sidecar.totals();
   const auto of_country = [&](std::string_view code, Outcome outcome) {
-    return totals.countries[geo::Country::from(code).index()][static_cast<std::size_t>(outcome)];
+    return totals.of("ringside_country_requests_total", metrics::country_from(code), outcome);
   };
   EXPECT_EQ(of_country("FR", Outcome::hit), 3U);
   EXPECT_EQ(of_country("FR", Outcome::miss), 8U);
   EXPECT_EQ(of_country("GB", Outcome::hit), 2U);
   EXPECT_EQ(of_country("ZZ", Outcome::hit), 1U);
-  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::hit)], 30U);
-  EXPECT_EQ(totals.response_bytes[static_cast<std::size_t>(Outcome::miss)], 40U);
-  EXPECT_EQ(totals.connections, 1U);
-  EXPECT_EQ(totals.connections_open, 1U);
+  EXPECT_EQ(totals.of("ringside_response_bytes_total", Outcome::hit), 30U);
+  EXPECT_EQ(totals.of("ringside_response_bytes_total", Outcome::miss), 40U);
+  EXPECT_EQ(totals.of("ringside_connections_total"), 1U);
+  EXPECT_EQ(totals.of("ringside_connections"), 1U);
   EXPECT_EQ(totals.topology->replicas, 2U);
   EXPECT_EQ(totals.topology->id, settings->topology_id);
 }

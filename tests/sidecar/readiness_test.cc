@@ -31,7 +31,7 @@ TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {
   }));
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
   EXPECT_EQ(unready.requests(), 0U);
-  EXPECT_EQ(sidecar.totals().retries, 0U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
 
   sidecar->apply(settings);
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0") << "its keys are its own again";
@@ -49,13 +49,13 @@ TEST(Readiness, AMemberThatIsNowhereIsNeverAsked) {
   });
   SomeSidecar sidecar(settings);
   EXPECT_EQ(replica_of(sidecar.get(path_of(*settings, {0, 1}))), "cache-1");
-  EXPECT_EQ(sidecar.totals().retries, 0U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
 
   sidecar->apply(settings_for({Endpoint{}, refusing_address()}, [](Settings& s) {
     s.unready = {true, false};
   }));
   EXPECT_EQ(sidecar.get("/").status, 503);
-  EXPECT_EQ(sidecar.totals().retries, 0U) << "there was nobody else to ask";
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U) << "there was nobody else to ask";
   sidecar->apply(settings_for({Endpoint{}, Endpoint{}}, [](Settings& s) {
     s.unready = {true, true};
   }));
@@ -79,9 +79,10 @@ TEST(Readiness, TheOnlyOneThatIsThereIsWaitedFor) {
   ASSERT_TRUE(eventually([&] { return slow.requests() == 1; }));
   sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
   ASSERT_TRUE(eventually([&] {
-    return sidecar.totals().probes[static_cast<std::size_t>(metrics::ProbeAnswer::failed)] == 1;
+    return sidecar.totals().of("ringside_replica_probes_total", metrics::ProbeAnswer::failed) == 1;
   }));
-  for (const auto& shard : sidecar.totals().shards) EXPECT_EQ(shard.ejections, 0U);
+  for (const auto& shard : sidecar.totals().shards)
+    EXPECT_EQ(shard.of("ringside_replica_ejections_total"), 0U);
   answers.open();
   EXPECT_EQ(replica_of(client.read()), "cache-1");
 }

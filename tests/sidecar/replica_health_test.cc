@@ -45,20 +45,21 @@ ScriptedPeer::Script up_and_down(const std::atomic<bool>& up, std::string answer
 
 std::uint64_t ejections(const SomeSidecar& sidecar, std::string_view replica) {
   for (const auto& shard : sidecar.totals().shards) {
-    if (shard.name == replica) return shard.ejections;
+    if (shard.name == replica) return shard.of("ringside_replica_ejections_total");
   }
   return 0;
 }
 
 std::size_t ejected_now(const SomeSidecar& sidecar) {
   std::size_t ejected = 0;
-  for (const auto& shard : sidecar.totals().shards) ejected += shard.cores_without;
+  for (const auto& shard : sidecar.totals().shards)
+    ejected += shard.of("ringside_replicas_ejected");
   return ejected;
 }
 
 bool will_have_probed(const SomeSidecar& sidecar, ProbeAnswer answer, std::uint64_t times) {
   return eventually(
-      [&] { return sidecar.totals().probes[static_cast<std::size_t>(answer)] == times; });
+      [&] { return sidecar.totals().of("ringside_replica_probes_total", answer) == times; });
 }
 
 // By whom, as the Cache-Status of hit_of tells.
@@ -81,7 +82,7 @@ TEST(ReplicaHealth, AReplicaThatFailsIsPassedOverUntilItAnswersAProbe) {
   EXPECT_EQ(ejected_now(sidecar), 1U);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(replica_of(client.get(path)), "cache-1");
   EXPECT_EQ(failing.requests(), limits::ejection_failures);
-  EXPECT_EQ(sidecar.totals().retries, limits::ejection_failures);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), limits::ejection_failures);
 
   sidecar.clock().advance(limits::probe_interval);
   ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::failed, 1));
@@ -124,7 +125,8 @@ TEST(ReplicaHealth, AReplicaThatReturnsGetsItsKeysByAndBy) {
     EXPECT_GT(here, 0U);
     sidecar.clock().advance(limits::slow_start / 2);
   }
-  EXPECT_EQ(sidecar.totals().retries, limits::ejection_failures) << "a detour is no retry";
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), limits::ejection_failures)
+      << "a detour is no retry";
 }
 
 TEST(ReplicaHealth, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
@@ -144,10 +146,10 @@ TEST(ReplicaHealth, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
   EXPECT_EQ(alive.requests(), 0U);
   sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
   for (auto& client : waiting) EXPECT_EQ(replica_of(client.read()), "cache-1");
-  EXPECT_EQ(sidecar.totals().retries, 3U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
   EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
-  EXPECT_EQ(sidecar.totals().retries, 3U);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
 }
 
 TEST(ReplicaHealth, ASlowOriginIsNoFailedReplica) {
@@ -302,7 +304,7 @@ TEST(ReplicaHealth, RepeatsEndWithTheirBudget) {
     repeated += reply.status == 200 ? 1 : 0;
   }
   EXPECT_EQ(repeated, limits::retry_budget_floor);
-  EXPECT_EQ(sidecar.totals().retries, limits::retry_budget_floor);
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), limits::retry_budget_floor);
 }
 
 TEST(ReplicaHealth, WhatWasNeverSentIsNoRepeat) {
@@ -314,7 +316,7 @@ TEST(ReplicaHealth, WhatWasNeverSentIsNoRepeat) {
   for (unsigned i = 0; i < limits::retry_budget_floor * 2; ++i) {
     EXPECT_EQ(replica_of(client.get(path)), "cache-2");
   }
-  EXPECT_GT(sidecar.totals().retries, limits::retry_budget_floor);
+  EXPECT_GT(sidecar.totals().of("ringside_retries_total"), limits::retry_budget_floor);
 }
 
 TEST(ReplicaHealth, AReplicaIsToldHowLongItsAnswerIsOfUse) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/address.h"
-#include "http/head.h"
+#include "http1/head_parser.h"
 #include "shard/shard_key.h"
 #include "shard/topology.h"
 #include "sidecar/settings.h"
@@ -52,9 +52,8 @@ inline void complete(Settings& settings) {
 }
 
 // No members, and one route for everything by country and path.
-inline Settings some_settings(std::string via = {}) {
+inline Settings some_settings() {
   Settings settings;
-  if (!via.empty()) settings.via = std::move(via);
   settings.routes = {route_of("all", "", "/", "country,path")};
   settings.topology = shard::Topology::make({}, "ring", 1).value();
   complete(settings);

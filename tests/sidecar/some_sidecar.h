@@ -12,6 +12,7 @@
 #include "metrics/totals.h"
 #include "sidecar/sidecar.h"
 #include "tests/sidecar/some_request.h"
+#include "tests/support/errors_by.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/scripted_peer.h"
 #include "tests/support/test_client.h"
@@ -62,12 +63,12 @@ class SomeSidecar {
 
   [[nodiscard]] metrics::Totals totals() const { return sidecar_->sheet().totals(); }
   [[nodiscard]] std::uint64_t errors(ErrorSource source) const {
-    return totals().errors[static_cast<std::size_t>(source)];
+    return support::errors_by(totals(), source);
   }
   // Requests counted so for a replica; the empty name: for none.
   [[nodiscard]] std::uint64_t counted(metrics::Outcome outcome, std::string_view replica) const {
     for (const auto& shard : totals().shards) {
-      if (shard.name == replica) return shard.requests[static_cast<std::size_t>(outcome)];
+      if (shard.name == replica) return shard.of("ringside_requests_total", outcome);
     }
     return 0;
   }

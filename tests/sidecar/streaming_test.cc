@@ -76,7 +76,7 @@ TEST(Streaming, UploadsArriveAsTheyAre) {
     EXPECT_EQ(support::field(taking.head, "transfer-encoding"), "chunked");
     EXPECT_TRUE(unchunked(taking.body) == body) << size;
   }
-  EXPECT_EQ(sidecar.totals().connections, 1U);
+  EXPECT_EQ(sidecar.totals().of("ringside_connections_total"), 1U);
 }
 
 TEST(Streaming, DownloadsArriveAsTheyAre) {
@@ -109,8 +109,7 @@ TEST(Streaming, DownloadsArriveAsTheyAre) {
     EXPECT_TRUE(old.whole) << framing;
     EXPECT_TRUE(old.body == body) << framing;
     EXPECT_TRUE(sidecar.will_count(3, Outcome::hit, "cache-0"));
-    EXPECT_EQ(sidecar.totals().response_bytes[static_cast<std::size_t>(Outcome::hit)],
-              3 * body.size());
+    EXPECT_EQ(sidecar.totals().of("ringside_response_bytes_total", Outcome::hit), 3 * body.size());
   }
 }
 

@@ -65,7 +65,7 @@ class Arrows(ProjectTest):
         at_home = [
             ("geo/a.cc", "#include <maxminddb.h>"),
             ("http/admin_server.cc", "#include <httplib.h>"),
-            ("k8s/client.cc", "#include <httplib.h>"),
+            ("k8s/api_client.cc", "#include <httplib.h>"),
             ("program/main/a.cc", "#include <yaml-cpp/yaml.h>"),
             ("base/hash.cc", "#include <xxhash.h>"),
         ]

@@ -10,11 +10,13 @@ from .api import Api, Watch
 
 
 class EndpointHistory:
-    """Of each pod of a headless service: when the API server first told that it was ready, and when
-    that it was not any more. A pod is (name, uid): one that is started again is another."""
+    """Of each pod of a headless service: when the API server first told of it, when that it was
+    ready, and when that it was not any more. A pod is (name, uid): one that is started again is
+    another."""
 
     def __init__(self, api: Api, place: str, service: str):
         self._changed = threading.Lock()
+        self.appeared: dict[tuple[str, str], float] = {}
         self.became_ready: dict[tuple[str, str], float] = {}
         self.became_unready: dict[tuple[str, str], float] = {}
         self._service = service
@@ -29,6 +31,7 @@ class EndpointHistory:
         with self._changed:
             for endpoint in item["endpoints"] or []:
                 pod = (endpoint["targetRef"]["name"], endpoint["targetRef"]["uid"])
+                self.appeared.setdefault(pod, now)
                 if endpoint["conditions"]["ready"]:
                     self.became_ready.setdefault(pod, now)
                 elif pod in self.became_ready:
@@ -38,6 +41,11 @@ class EndpointHistory:
         """(when, name) of those that became ready after begin, in order."""
         with self._changed:
             found = [(at, name) for (name, _), at in self.became_ready.items() if at > begin]
+        return sorted(found)
+
+    def appeared_since(self, begin: float) -> list[tuple[float, str]]:
+        with self._changed:
+            found = [(at, name) for (name, _), at in self.appeared.items() if at > begin]
         return sorted(found)
 
     def unready_since(self, begin: float) -> list[tuple[float, str]]:

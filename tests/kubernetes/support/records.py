@@ -88,6 +88,20 @@ def answered_by(records: Iterable[Record], owner: str) -> list[Record]:
     return [record for record in records if record.owner == owner and not record.failed]
 
 
+def last_of_leaver(records: Iterable[Record], owner: str, left: float, next_there: float) -> float:
+    """When the last request began that a pod answered which was to get none since `left`; that
+    time: it got none. From `next_there` on there is another pod of its name, which begins to be
+    asked when the sidecars hear that it is ready: that may be before we hear it."""
+    starts = [one.start for one in answered_by(records, owner) if left < one.start < next_there]
+    return max(starts, default=left)
+
+
+def head_start(records: Iterable[Record], owner: str, there: float, ready: float) -> float:
+    """How long before `ready` a pod answered that is there since `there`; 0: not before."""
+    ends = [one.end for one in answered_by(records, owner) if there < one.end < ready]
+    return ready - min(ends, default=ready)
+
+
 def most_in_flight(records: list[Record]) -> int:
     """How many requests had been begun and not answered, at the worst moment."""
     changes = [(record.start, 1) for record in records] + [(record.end, -1) for record in records]

@@ -1,0 +1,88 @@
+#include "base/frame_memory.h"
+
+#include <array>
+#include <new>
+
+#include "base/limits.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t step_bytes = 64;
+
+struct Free {
+  Free* next;
+};
+
+// Sanitizers are to see each frame's own life, so nothing is kept under them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool keeps = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool keeps = false;
+#else
+constexpr bool keeps = true;
+#endif
+#else
+constexpr bool keeps = true;
+#endif
+
+class Shelves {
+ public:
+  Shelves() = default;
+  ~Shelves() {
+    for (Shelf& shelf : shelves_) {
+      while (shelf.first != nullptr) {
+        Free* const frame = shelf.first;
+        shelf.first = frame->next;
+        ::operator delete(frame);
+      }
+      shelf.kept = limits::frames_kept;  // what is freed from here on is not kept
+    }
+  }
+  Shelves(const Shelves&) = delete;
+  Shelves& operator=(const Shelves&) = delete;
+
+  void* take(std::size_t place) {
+    Shelf& shelf = shelves_[place];
+    if (shelf.first == nullptr) return ::operator new((place + 1) * step_bytes);
+    Free* const frame = shelf.first;
+    shelf.first = frame->next;
+    --shelf.kept;
+    return frame;
+  }
+  void give_back(void* memory, std::size_t place) noexcept {
+    Shelf& shelf = shelves_[place];
+    if (shelf.kept >= limits::frames_kept) return ::operator delete(memory);
+    shelf.first = new (memory) Free{shelf.first};
+    ++shelf.kept;
+  }
+
+ private:
+  struct Shelf {
+    Free* first = nullptr;
+    std::size_t kept = 0;
+  };
+  std::array<Shelf, limits::frame_size_bytes / step_bytes> shelves_{};
+};
+
+thread_local Shelves shelves;
+
+bool is_kept(std::size_t size_bytes) noexcept {
+  return keeps && size_bytes <= limits::frame_size_bytes;
+}
+
+std::size_t place_of(std::size_t size_bytes) noexcept { return (size_bytes - 1) / step_bytes; }
+
+}  // namespace
+
+void* allocate_frame(std::size_t size_bytes) {
+  return is_kept(size_bytes) ? shelves.take(place_of(size_bytes)) : ::operator new(size_bytes);
+}
+
+void free_frame(void* frame, std::size_t size_bytes) noexcept {
+  if (is_kept(size_bytes)) return shelves.give_back(frame, place_of(size_bytes));
+  ::operator delete(frame);
+}
+
+}  // namespace ringside

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/address.h"
+#include "base/error.h"
+
+namespace ringside::http {
+
+// The administrators' HTTP server: loopback unless told otherwise, on threads of its own
+// (cpp-httplib), never in the data path. Bodies above limits::admin_body_size_bytes get 413. What a
+// page of another site makes a browser send (its Origin is not our Host) gets 403, except GET and
+// HEAD.
+class AdminServer {
+ public:
+  struct Request {
+    std::string_view path;
+    std::string_view query;
+    std::string_view body;
+  };
+  struct Answer {
+    int status = 200;
+    std::string content_type = "text/plain; charset=utf-8";
+    std::string body;
+  };
+  using Handler = std::function<Answer(const Request&)>;  // called on an admin thread; thread-safe
+
+  AdminServer();
+  ~AdminServer();  // stops
+
+  // Before start. One handler for a method ("GET", "PUT", "POST") and an exact path. Unknown paths
+  // get 404 with the list of paths that exist, wrong methods 405 with Allow. HEAD is answered by
+  // the handler of GET. What a handler throws is logged and answered with 500.
+  void on(std::string method, std::string path, Handler handler);
+
+  // Binds and serves in the background. Port 0 takes a free one. An Error names the address and the
+  // remedy (port in use, no permission, not an address of this machine).
+  [[nodiscard]] Result<void> start(const Endpoint& listen);
+  [[nodiscard]] Endpoint address() const;  // with the port that was bound
+  // Idempotent; waits for the answers in hand, not for idle clients. Not from a handler. A stopped
+  // server is not started again.
+  void stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::http

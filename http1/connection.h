@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "base/task.h"
+#include "http/head.h"
+#include "http1/head_parser.h"
+#include "http1/incoming.h"
+#include "net/core.h"
+#include "net/pace.h"
+#include "net/transport.h"
+
+namespace ringside::http {
+
+// One TCP connection that speaks HTTP/1.1, in either role. Reads heads and bodies, writes bytes; it
+// knows framing and deadlines and nothing of what the messages mean. Lives on one core's thread.
+//
+// Views that it hands out (heads, body pieces) point into its buffer and are valid until the next
+// read on it.
+class Connection final : public net::Closable, private net::Deadline {
+ public:
+  // `other_side` is the source of the errors that the other side causes. Clients are held to a
+  // least rate (limits::client_rate_least_bytes_s).
+  Connection(net::Core& core, std::unique_ptr<net::Transport> transport, ErrorSource other_side);
+  ~Connection() override;
+
+  [[nodiscard]] net::Core& core() noexcept { return core_; }
+  [[nodiscard]] const IpAddress& remote() const noexcept { return remote_; }
+  // Who is at the other end according to a proxy that was believed (PROXY protocol).
+  void set_remote(const IpAddress& address) noexcept { remote_ = address; }
+
+  // Breaks off reads and writes from `at` on with ErrorKind::timeout. Stays until set anew.
+  void set_deadline(SteadyPoint at) noexcept;
+  void set_deadline(Milliseconds from_now) noexcept { set_deadline(core_.steady_now() + from_now); }
+  void clear_deadline() noexcept;
+
+  // From here on under TLS; the handshake comes first.
+  void begin_tls(std::shared_ptr<const net::TlsContext> context, const std::string& host) {
+    transport_->begin_tls(std::move(context), host);
+  }
+  Task<Result<void>> shake_hands();
+
+  // Waits for the first byte of a message. False: the other side closed instead, or the connection
+  // was closed by close_if_idle().
+  Task<Result<bool>> wait_for_message();
+  // Reads a whole head. Requires that the body before it was read to its end.
+  Task<Result<void>> read_request(const HeadLimits& limits, RequestHead& head);
+  Task<Result<void>> read_response(const HeadLimits& limits, std::string_view request_method,
+                                   ResponseHead& head);
+  // A request head that has arrived already, without suspending; nullopt where it has not.
+  std::optional<Result<void>> take_request(const HeadLimits& limits, RequestHead& head);
+  std::optional<Result<void>> take_response(const HeadLimits& limits,
+                                            std::string_view request_method, ResponseHead& head);
+
+  // The next piece of the current message's body, decoded; an empty piece is its end.
+  Task<Result<std::string_view>> read_body();
+  // A piece that has arrived already; nullopt where more must be read.
+  std::optional<Result<std::string_view>> take_body();
+  [[nodiscard]] bool body_done() const noexcept { return incoming_.body_done(); }
+
+  // From here on there are no messages: bytes as they come, held to no rate.
+  void begin_tunnel() noexcept { pace_.reset(); }
+  // Bytes outside HTTP's messages, as they come; empty: the end. Consumed by the next read.
+  Task<Result<std::string_view>> read_raw();
+  // Bytes that are left where they are until consume_raw(); at least one more than the last time.
+  Task<Result<std::string_view>> peek_raw();
+  void consume_raw(std::size_t bytes) noexcept { incoming_.consume_raw(bytes); }
+
+  // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
+  Task<Result<void>> write(std::span<const std::string_view> buffers, Milliseconds stall_timeout);
+  // The same before the deadline that is set.
+  Task<Result<void>> write(std::span<const std::string_view> buffers);
+  // The same without suspending: how much the socket took at once (all, most of the time). The rest
+  // is written with write_rest.
+  Result<std::size_t> write_now(std::span<const std::string_view> buffers);
+  Task<Result<void>> write_rest(std::span<const std::string_view> buffers, std::size_t written,
+                                std::optional<Milliseconds> stall_timeout = {});
+
+  // Until the socket takes more, or the deadline.
+  Task<Result<void>> wait_writable();
+
+  // True where the other side has closed or sent something out of turn; for pooled connections.
+  [[nodiscard]] bool is_stale() noexcept;
+  // The other side has closed or sent something that was not read yet.
+  [[nodiscard]] bool anything_arrived() noexcept;
+  // Breaks off all waiting, now and later. On the core's thread.
+  void close() noexcept override;
+  // The same as if the deadline had come: whoever waits for the other side is told `timeout`.
+  void give_up() noexcept;
+  // Breaks off what is waited for at this moment; what follows goes on as if nothing had been.
+  void interrupt() noexcept;
+  // close() where it waits for a next message; an answer in hand is finished first.
+  void close_if_idle() noexcept;
+  // The end will be a reset, so that the other side can't take a cut message for a whole one.
+  void reset_on_close() noexcept;
+  // Our half ends, unless the end is to be a reset; the other side may still be read, so that what
+  // we wrote is not lost to a reset (RFC 9112 §9.6).
+  void shutdown_send() noexcept;
+  // Reads and drops what still arrives, bounded in bytes and by the deadline.
+  Task<void> linger(std::size_t most_bytes);
+
+  // Bytes on the wire, for the metrics.
+  [[nodiscard]] bool anything_received() const noexcept { return received_since_mark_; }
+  void mark() noexcept { received_since_mark_ = false; }
+
+ private:
+  friend class ArrivalWatch;
+
+  void expire() noexcept override;
+  // Receives what has arrived, at least a byte; 0: the orderly end. nullopt: nothing yet.
+  std::optional<Result<std::size_t>> receive_now(std::size_t bytes);
+  // The same, waiting for it; `likely`: it may be there already.
+  Task<Result<std::size_t>> receive(std::size_t bytes, bool likely);
+  [[nodiscard]] std::size_t head_read_size_bytes() const noexcept;
+  [[nodiscard]] Error failure(const std::error_code& code) const;
+
+  net::Core& core_;
+  const std::unique_ptr<net::Transport> transport_;
+  IpAddress remote_;
+  Incoming incoming_;
+  std::optional<net::Pace> pace_;  // of clients
+  const ErrorSource other_side_;
+  std::size_t raw_taken_bytes_ = 0;
+  bool waiting_for_message_ = false;
+  bool timed_out_ = false;
+  bool closed_ = false;
+  bool ends_with_reset_ = false;
+  bool received_since_mark_ = false;
+};
+
+}  // namespace ringside::http

@@ -1,0 +1,222 @@
+#include "http1/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/limits.h"
+#include "http1/head_text.h"
+#include "http1/upload.h"
+
+namespace ringside::http {
+namespace {
+
+constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
+
+std::string interim_head(const ResponseHead& head) {
+  std::string out = fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason);
+  const auto connection = head.fields.combined("connection").value_or(std::string{});
+  for (const Field& field : head.fields) {
+    if (is_internal(field.name) || is_hop_by_hop(field.name, connection)) continue;
+    append_field(out, field.name, field.value);
+  }
+  return out += "\r\n";
+}
+
+Task<Result<void>> write_to_client(Connection& client, std::string_view text) {
+  const std::array<std::string_view, 1> buffers{text};
+  co_return co_await client.write(buffers, limits::client_io_timeout);
+}
+
+}  // namespace
+
+OutgoingRequest passed_on(const RequestHead& request, const Hop& hop, std::string_view method,
+                          Connection& client) noexcept {
+  OutgoingRequest out;
+  out.method = method;
+  if (request.framing.kind != Framing::Kind::none) {
+    out.body = &client;
+    out.expects_continue = request.expects_continue;
+    if (request.framing.kind == Framing::Kind::chunked) out.body_coding = Coding::chunked;
+  }
+  if (request.minor_version >= 1) out.interim_to = &client;
+  out.upgrades = hop.upgrades;
+  return out;
+}
+
+Task<Result<void>> Exchange::ask(const net::UpstreamAddress& address,
+                                 const OutgoingRequest& request, const ExchangeLimits& limits) {
+  address_ = address;
+  const bool repeatable = request.body == nullptr && is_idempotent(request.method);
+  // What an origin has sent while nothing was asked must not become the answer (RFC 9112 §9.2). Our
+  // own replicas send nothing unasked, so for them the look, a system call, is saved.
+  const bool must_be_quiet = pool_.other_side() == ErrorSource::origin;
+  if (auto idle = pool_.take_idle(address, must_be_quiet || !repeatable)) {
+    lease_ = std::move(*idle);
+    auto answered = co_await send_and_read(request, limits);
+    const bool went_stale = !answered && answered.error().kind == ErrorKind::disconnected &&
+                            !lease_.connection->anything_received() && repeatable;
+    if (!went_stale || core_.stopped()) co_return answered;
+    lease_ = {};  // A place is not waited for with another in hand.
+  }
+  const SteadyPoint connect_by =
+      std::min(limits.deadline, core_.steady_now() + limits.connect_timeout);
+  auto connected = co_await pool_.connect(address, connect_by);
+  if (!connected) co_return connected.error();
+  lease_ = std::move(*connected);
+  if (given_up_) {
+    lease_.connection->mark();
+    const Error late{ErrorKind::timeout, pool_.other_side(), Retry::no, {}};
+    co_return failure(late, request);
+  }
+  co_return co_await send_and_read(request, limits);
+}
+
+void Exchange::give_up() noexcept {
+  given_up_ = true;
+  if (lease_.connection) lease_.connection->give_up();
+}
+
+// What a failure means for asking elsewhere.
+Error Exchange::failure(Error error, const OutgoingRequest& request) const {
+  if (given_up_ && error.source != ErrorSource::client) {
+    error.kind = ErrorKind::timeout;
+    error.source = pool_.other_side();
+    error.message = "given up: the upstream does not answer probes either";
+  }
+  const bool unseen = !lease_.connection->anything_received() && !body_touched_;
+  const bool client_is_there = error.source != ErrorSource::client;
+  error.retry = unseen && client_is_there && is_idempotent(request.method) ? Retry::yes : Retry::no;
+  return error;
+}
+
+Task<Result<void>> Exchange::tell_to_continue(const OutgoingRequest& request) {
+  if (told_to_continue_ || !request.expects_continue) co_return Result<void>();
+  told_to_continue_ = true;
+  co_return co_await write_to_client(*request.body, continue_head);
+}
+
+// RFC 9110 §15.2: interim responses are passed on, but for those that we asked for ourselves.
+Task<Result<void>> Exchange::pass_interim_on(const OutgoingRequest& request) {
+  if (head_.status == 100) co_return co_await tell_to_continue(request);
+  if (request.interim_to == nullptr || interim_given_up_) co_return Result<void>();
+  const std::string text = interim_head(head_);
+  if (!request.interim_is_optional) co_return co_await write_to_client(*request.interim_to, text);
+  const std::array<std::string_view, 1> buffers{text};
+  const auto told = co_await request.interim_to->write(buffers, limits::interim_timeout);
+  interim_given_up_ = !told;
+  if (!told) {
+    request.interim_to->reset_on_close();
+    request.interim_to->close();
+  }
+  co_return Result<void>();
+}
+
+Task<Result<Exchange::Head>> Exchange::read_head(const OutgoingRequest& request) {
+  const auto read =
+      co_await lease_.connection->read_response(HeadLimits::defaults(), request.method, head_);
+  if (!read) co_return read.error();
+  if (head_.status >= 200) co_return Head::final;
+  if (head_.status == 101 && request.upgrades &&
+      same_token(head_.fields.first("upgrade").value_or(""), "websocket")) {
+    co_return Head::final;
+  }
+  if (head_.status == 101 || ++interim_heads_ > limits::interim_responses) {
+    co_return Error{ErrorKind::malformed, pool_.other_side(), Retry::no,
+                    "an interim response that was not asked for"};
+  }
+  const auto passed = co_await pass_interim_on(request);
+  if (!passed) co_return passed.error();
+  co_return Head::interim;
+}
+
+// RFC 9110 §10.1.1: the body waits until the upstream wants it, or refuses it; one that knows
+// nothing of the expectation says nothing, so the wait is short.
+Task<Result<Exchange::Head>> Exchange::wait_for_continue(const OutgoingRequest& request,
+                                                         const ExchangeLimits& limits) {
+  Connection& connection = *lease_.connection;
+  while (!told_to_continue_) {
+    connection.set_deadline(
+        std::min(limits.deadline, core_.steady_now() + limits::continue_timeout));
+    const auto head = co_await read_head(request);
+    if (head && *head == Head::final) co_return head;
+    const bool silent = !head && head.error().kind == ErrorKind::timeout &&
+                        head.error().source == pool_.other_side() && !given_up_;
+    if (!head && !silent) co_return head;
+    if (!head) {
+      const auto told = co_await tell_to_continue(request);
+      if (!told) co_return told.error();
+    }
+  }
+  co_return Head::interim;
+}
+
+// final: the answer came before the body was sent to its end, which is then not sent further.
+Task<Result<Exchange::Head>> Exchange::send_body(const OutgoingRequest& request,
+                                                 const ExchangeLimits& limits) {
+  Connection& connection = *lease_.connection;
+  body_sent_ = false;
+  if (request.expects_continue) {
+    const auto head = co_await wait_for_continue(request, limits);
+    if (!head || *head == Head::final) co_return head;
+  }
+  Upload upload(*request.body, connection, request.body_coding);
+  while (!body_sent_) {
+    // What came together with an interim response is no news that would interrupt the upload.
+    if (!connection.anything_arrived()) {
+      body_touched_ = true;
+      const auto sent = co_await upload.run();
+      // An upstream that refuses a body may answer and close before it has read it all: the answer
+      // is worth more than the error. One whose time has run out has had it.
+      const bool closed = !sent && sent.error().kind == ErrorKind::disconnected &&
+                          sent.error().source != ErrorSource::client;
+      if (closed) co_return Head::interim;
+      if (!sent) co_return sent.error();
+      body_sent_ = *sent == Upload::End::complete;
+      if (body_sent_ || !connection.anything_arrived()) continue;
+    }
+    connection.set_deadline(core_.steady_now() + limits.first_byte_timeout);
+    const auto head = co_await read_head(request);
+    if (!head || *head == Head::final) co_return head;
+  }
+  co_return Head::interim;
+}
+
+Task<Result<void>> Exchange::send_and_read(const OutgoingRequest& request,
+                                           const ExchangeLimits& limits) {
+  Connection& connection = *lease_.connection;
+  connection.mark();
+  connection.set_deadline(
+      std::min(limits.deadline, core_.steady_now() + limits.first_byte_timeout));
+  const std::array<std::string_view, 1> head{request.head};
+  const auto written = connection.write_now(head);
+  if (!written) co_return failure(written.error(), request);
+  if (*written < request.head.size()) {
+    const auto rest = co_await connection.write_rest(head, *written);
+    if (!rest) co_return failure(rest.error(), request);
+  }
+  if (request.body != nullptr) {
+    const auto answered = co_await send_body(request, limits);
+    if (!answered) co_return failure(answered.error(), request);
+    if (*answered == Head::final) co_return Result<void>();
+    connection.set_deadline(core_.steady_now() + limits.first_byte_timeout);
+  }
+  while (true) {
+    const auto read = co_await read_head(request);
+    if (!read) co_return failure(read.error(), request);
+    if (*read == Head::final) co_return Result<void>();
+  }
+}
+
+void Exchange::finish() {
+  held_.reset();
+  if (!lease_.connection || !lease_.connection->body_done() || !head_.keep_alive || !body_sent_ ||
+      head_.status == 101) {
+    return;
+  }
+  pool_.give_back(address_, std::move(lease_));
+}
+
+}  // namespace ringside::http

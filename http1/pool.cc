@@ -1,0 +1,157 @@
+#include "http1/pool.h"
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "net/stack.h"
+
+namespace ringside::http {
+
+Pool::Pool(net::Core& core, ErrorSource other_side) : Pool(core, other_side, Terms()) {}
+
+Pool::Pool(net::Core& core, ErrorSource other_side, const Terms& terms)
+    : core_(core),
+      other_side_(other_side),
+      terms_(terms),
+      resolver_(core, other_side, terms.name_servers) {}
+
+Pool::~Pool() = default;
+
+Pool::Place::Place(Upstream& upstream, Handed handed) noexcept : upstream_(&upstream) {
+  if (handed == Handed::no) ++upstream.in_use;
+}
+
+Pool::Place& Pool::Place::operator=(Place&& other) noexcept {
+  leave();
+  upstream_ = std::exchange(other.upstream_, nullptr);
+  return *this;
+}
+
+void Pool::Place::leave() noexcept {
+  if (upstream_ == nullptr) return;
+  // Handed over, not freed: nobody slips in between the wake and the waking.
+  if (upstream_->waiting.empty()) {
+    --upstream_->in_use;
+  } else {
+    upstream_->waiting.front()->bell()->wake();
+    upstream_->waiting.pop_front();
+  }
+  upstream_ = nullptr;
+}
+
+Pool::Lease Pool::take_youngest(Upstream& upstream, Place place) {
+  Idle& youngest = upstream.idle.back();
+  Lease lease{std::move(place), std::move(youngest.connection), false, youngest.pooled_until};
+  upstream.idle.pop_back();
+  return lease;
+}
+
+std::optional<Pool::Lease> Pool::take_idle(const net::UpstreamAddress& address,
+                                           bool must_be_alive) {
+  const auto found = upstreams_.find(address);
+  if (found == upstreams_.end()) return std::nullopt;
+  Upstream& upstream = found->second;
+  if (upstream.in_use >= terms_.connections) return std::nullopt;
+  // The youngest first: it is the least likely to have been closed, and the rest can age away.
+  while (!upstream.idle.empty()) {
+    auto lease = take_youngest(upstream, Place(upstream, Place::Handed::no));
+    if (must_be_alive && lease.connection->is_stale()) continue;
+    lease.reused = true;
+    return lease;
+  }
+  return std::nullopt;
+}
+
+void Pool::give_back(const net::UpstreamAddress& address, Lease lease) {
+  auto& idle = upstreams_[address].idle;
+  const SteadyPoint now = core_.steady_now();
+  if (idle.size() >= limits::idle_upstream_per_address || core_.draining()) return;
+  if (lease.pooled_until <= now) return;
+  lease.connection->clear_deadline();
+  idle.push_back({std::move(lease.connection), now, lease.pooled_until});
+}
+
+void Pool::close_idle() {
+  const SteadyPoint oldest = core_.steady_now() - limits::upstream_idle_timeout;
+  for (auto row = upstreams_.begin(); row != upstreams_.end();) {
+    Upstream& upstream = row->second;
+    while (!upstream.idle.empty() && upstream.idle.front().since <= oldest) {
+      upstream.idle.pop_front();
+    }
+    const bool unused = upstream.idle.empty() && upstream.in_use == 0 && upstream.waiting.empty();
+    row = unused ? upstreams_.erase(row) : std::next(row);
+  }
+  resolver_.forget_old();
+}
+
+Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const net::UpstreamAddress& address,
+                                                         SteadyPoint deadline) {
+  std::vector<net::SocketAddress> addresses;
+  if (const auto only = net::numeric(address.endpoint)) {
+    addresses.push_back(*only);
+  } else {
+    auto resolved = co_await resolver_.resolve(address.endpoint, deadline);
+    if (!resolved) co_return resolved.error();
+    addresses = std::move(*resolved);
+  }
+  Error last{ErrorKind::unresolved, other_side_, Retry::yes,
+             address.endpoint.host + " has no address"};
+  for (const net::SocketAddress& where : addresses) {
+    auto transport = co_await core_.stack().connect(core_, where, deadline, other_side_);
+    if (!transport) {
+      last = transport.error();
+    } else if (!address.tls) {
+      co_return std::make_unique<Connection>(core_, *std::move(transport), other_side_);
+    } else {
+      auto opened = std::make_unique<Connection>(core_, *std::move(transport), other_side_);
+      Connection& connection = *opened;
+      connection.begin_tls(tls_, address.endpoint.host);
+      connection.set_deadline(deadline);
+      const auto shaken = co_await connection.shake_hands();
+      if (shaken) co_return std::move(opened);
+      last = shaken.error();
+      last.retry = Retry::yes;
+      last.message = address.endpoint.text() + ": " + last.message;
+    }
+    if (core_.steady_now() >= deadline) break;
+  }
+  co_return last;
+}
+
+Task<Result<Pool::Place>> Pool::enter(Upstream& upstream, const Endpoint& endpoint,
+                                      SteadyPoint deadline) {
+  if (upstream.in_use < terms_.connections) {
+    co_return Place(upstream, Place::Handed::no);
+  }
+  Error busy{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
+             fmt::format("{} connections to {} are in use", upstream.in_use, endpoint.text())};
+  if (upstream.waiting.size() >= terms_.waiters) co_return busy;
+  net::Waiter waiter(core_);
+  upstream.waiting.push_back(&waiter);
+  const SteadyPoint until = std::min(deadline, core_.steady_now() + terms_.wait_timeout);
+  co_await waiter.wait(until);
+  // Whoever is not in the list any more was handed a place, even where its time ran out meanwhile.
+  if (std::erase(upstream.waiting, &waiter) != 0) co_return busy;
+  co_return Place(upstream, Place::Handed::yes);
+}
+
+Task<Result<Pool::Lease>> Pool::connect(const net::UpstreamAddress& address, SteadyPoint deadline) {
+  Upstream& upstream = upstreams_[address];
+  const bool queued = upstream.in_use >= terms_.connections;
+  auto place = co_await enter(upstream, address.endpoint, deadline);
+  if (!place) co_return place.error();
+  Lease lease{std::move(*place), nullptr};
+  while (queued && !upstream.idle.empty()) {
+    lease = take_youngest(upstream, std::move(lease.place));
+    if (!lease.connection->is_stale()) co_return lease;
+  }
+  auto opened = co_await open_any(address, deadline);
+  if (!opened) co_return opened.error();
+  lease.connection = std::move(*opened);
+  lease.pooled_until = net::numeric(address.endpoint)
+                           ? SteadyPoint::max()
+                           : core_.steady_now() + limits::named_connection_age;
+  co_return lease;
+}
+
+}  // namespace ringside::http

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "http1/connection.h"
+#include "net/core.h"
+#include "net/resolver.h"
+#include "net/tls.h"
+#include "net/upstream_address.h"
+#include "net/waiter.h"
+
+namespace ringside::http {
+
+// The upstream connections of one core: kept open between requests, found by address, and no more
+// of them in use at once than limits::upstream_connections_per_address; who finds none waits in
+// order of arrival. Names are resolved when a connection is made and remembered for
+// limits::named_connection_age.
+class Pool {
+  struct Upstream;
+
+ public:
+  // Of each address.
+  struct Terms {
+    std::size_t connections = limits::upstream_connections_per_address;
+    std::size_t waiters = limits::upstream_waiters_per_address;
+    Milliseconds wait_timeout = limits::upstream_wait_timeout;
+    std::string name_servers;  // `address:port,…`; empty: those of /etc/resolv.conf
+  };
+
+  // `other_side`: peer for replicas, origin for origins.
+  Pool(net::Core& core, ErrorSource other_side);
+  Pool(net::Core& core, ErrorSource other_side, const Terms& terms);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  [[nodiscard]] ErrorSource other_side() const noexcept { return other_side_; }
+
+  // How certificates of upstreams under TLS are judged, for connections made from now on.
+  void set_tls(std::shared_ptr<const net::TlsContext> context) { tls_ = std::move(context); }
+
+  // One of the connections that may be in use at once; its end lets the next one in. Must not
+  // outlive the pool.
+  class Place {
+   public:
+    enum class Handed { no, yes };  // by one that left, and so counted already
+    Place() = default;
+    Place(Upstream& upstream, Handed handed) noexcept;
+    Place(Place&& other) noexcept : upstream_(std::exchange(other.upstream_, nullptr)) {}
+    Place& operator=(Place&& other) noexcept;
+    ~Place() { leave(); }
+
+   private:
+    void leave() noexcept;
+    Upstream* upstream_ = nullptr;
+  };
+  struct Lease {
+    Place place;  // outlives the connection
+    std::unique_ptr<Connection> connection;
+    bool reused = false;  // it may have been closed by the other side meanwhile
+    SteadyPoint pooled_until = SteadyPoint::max();  // then it is closed rather than given back
+  };
+
+  // An idle connection, checked where `must_be_alive` (a request that can't be repeated), or a
+  // nullopt; without suspending.
+  [[nodiscard]] std::optional<Lease> take_idle(const net::UpstreamAddress& address,
+                                               bool must_be_alive);
+  // Opens a new connection: waits for a place, resolves, connects to each address in turn until
+  // `deadline`, and shakes hands where the upstream is under TLS.
+  Task<Result<Lease>> connect(const net::UpstreamAddress& address, SteadyPoint deadline);
+  // Back into the pool. Requires that the answer was read to its end and allows reuse.
+  void give_back(const net::UpstreamAddress& address, Lease lease);
+  // Closes idle connections that are too old. Called now and then by the core's owner.
+  void close_idle();
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    SteadyPoint since;
+    SteadyPoint pooled_until;
+  };
+  // What is known of one address.
+  struct Upstream {
+    std::deque<Idle> idle;
+    std::size_t in_use = 0;
+    std::list<net::Waiter*> waiting;
+  };
+  Task<Result<Place>> enter(Upstream& upstream, const Endpoint& endpoint, SteadyPoint deadline);
+  // The youngest idle connection.
+  [[nodiscard]] static Lease take_youngest(Upstream& upstream, Place place);
+  Task<Result<std::unique_ptr<Connection>>> open_any(const net::UpstreamAddress& address,
+                                                     SteadyPoint deadline);
+
+  net::Core& core_;
+  const ErrorSource other_side_;
+  const Terms terms_;
+  std::shared_ptr<const net::TlsContext> tls_;
+  std::map<net::UpstreamAddress, Upstream> upstreams_;
+  net::Resolver resolver_;
+};
+
+}  // namespace ringside::http

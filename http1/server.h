@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/address.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "http1/connection.h"
+#include "net/core.h"
+
+namespace ringside::http {
+
+// Accepts connections on every core of a group, each core with its own SO_REUSEPORT listener, and
+// runs one session coroutine a connection.
+class Server {
+ public:
+  // Serves one connection until it ends. Runs on the connection's core.
+  using Session = std::function<Task<void>(Connection&)>;
+  // How many connections of a core one address may have open; nullopt: as many as it likes, as a
+  // proxy may, behind which there are many clients. Called on the core's thread.
+  using AddressLimit = std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)>;
+
+  // The group must outlive the server's last session: stop the group first, then destroy.
+  Server(net::CoreGroup& cores, Session session, AddressLimit address_limit = nullptr,
+         std::size_t connections_per_core = limits::connections_per_core);
+  ~Server();
+
+  // Opens the listeners. Port 0 takes a free one, the same for all cores. Before CoreGroup::start.
+  // An Error names the address and the remedy.
+  [[nodiscard]] Result<void> listen(const Endpoint& address);
+  [[nodiscard]] Endpoint address() const;  // with the port that was bound
+
+  // Closes the listeners and idle connections; sessions end after the answer in hand, which says
+  // `Connection: close`. From any thread but the cores'.
+  void drain();
+  [[nodiscard]] std::size_t open_connections() const noexcept;
+
+ private:
+  struct Door;  // one core's share
+  net::CoreGroup& cores_;
+  Session session_;
+  AddressLimit address_limit_;
+  const std::size_t connections_per_core_;
+  std::vector<std::unique_ptr<Door>> doors_;
+  Endpoint address_;
+};
+
+}  // namespace ringside::http

@@ -1,0 +1,63 @@
+#include "http1/turn.h"
+
+#include "base/limits.h"
+#include "net/proxy_header.h"
+
+namespace ringside::http {
+
+Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
+  static const HeadLimits head_limits = HeadLimits::defaults();
+  client.set_deadline(limits::client_idle_timeout);
+  const auto begun = co_await client.wait_for_message();
+  if (!begun || !*begun) co_return false;
+  client.set_deadline(limits::client_head_timeout);
+  const auto read = co_await client.read_request(head_limits, head);
+  if (read) co_return true;
+  if (read.error().kind == ErrorKind::disconnected) co_return false;
+  co_return read.error();
+}
+
+Result<void> admit(net::Core& core, const RequestHead& head) {
+  if (head.framing.kind == Framing::Kind::length &&
+      head.framing.length_bytes > limits::request_body_size_bytes) {
+    return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
+                 "the body is larger than is allowed"};
+  }
+  // Who is served already is served to the end; what is new is not begun.
+  if (core.buffers_are_full()) {
+    return Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
+                 "the connections' buffers are full"};
+  }
+  return {};
+}
+
+Task<Result<void>> read_proxy_header(Connection& client) {
+  client.set_deadline(limits::client_head_timeout);
+  while (true) {
+    const auto bytes = co_await client.peek_raw();
+    if (!bytes) co_return bytes.error();
+    const auto header = net::parse_proxy_header(*bytes);
+    if (!header) co_return header.error();
+    if (!header->has_value()) continue;
+    client.consume_raw((*header)->size_bytes);
+    if (const auto& source = (*header)->source) client.set_remote(source->address);
+    co_return Result<void>();
+  }
+}
+
+Task<void> end_connection(Connection& client) {
+  client.set_deadline(limits::linger_timeout);
+  co_await client.linger(limits::linger_size_bytes);
+}
+
+Delivery choose_delivery(int client_minor_version, bool length_known, bool keep_alive) noexcept {
+  if (length_known) return {Coding::as_is, keep_alive};
+  if (client_minor_version >= 1) return {Coding::chunked, keep_alive};
+  return {Coding::as_is, false};  // HTTP/1.0 knows no other end than the connection's
+}
+
+bool length_is_known(const Framing& framing) noexcept {
+  return framing.kind == Framing::Kind::none || framing.kind == Framing::Kind::length;
+}
+
+}  // namespace ringside::http

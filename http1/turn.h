@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/error.h"
+#include "base/task.h"
+#include "http/head.h"
+#include "http1/connection.h"
+#include "http1/relay.h"
+
+namespace ringside::http {
+
+// What every server does around a request, whatever it means.
+
+// Whether a request is let in: its body is not known to be too large, and there is memory for it.
+[[nodiscard]] Result<void> admit(net::Core& core, const RequestHead& head);
+
+// Waits for the next request and reads its head, each within its limit. False: the connection has
+// ended in order. An Error: the client is to be told, and the connection to end.
+Task<Result<bool>> next_request(Connection& client, RequestHead& head);
+
+// What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
+// then who it says. After an Error the connection is to be closed without a word.
+Task<Result<void>> read_proxy_header(Connection& client);
+
+// After the last answer: reads and drops for a moment what a refused client still sends, so that a
+// reset does not take the answer from it (RFC 9112 §9.6).
+Task<void> end_connection(Connection& client);
+
+// How an answer's body is framed for this client, and whether the connection goes on after it (RFC
+// 9112 §6.3, §9.3).
+struct Delivery {
+  Coding coding = Coding::as_is;
+  bool keep_alive = true;
+};
+[[nodiscard]] Delivery choose_delivery(int client_minor_version, bool length_known,
+                                       bool keep_alive) noexcept;
+// Whether a body so framed has a length that a head can tell.
+[[nodiscard]] bool length_is_known(const Framing& framing) noexcept;
+
+}  // namespace ringside::http

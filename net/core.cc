@@ -1,0 +1,113 @@
+#include "net/core.h"
+
+#include <pthread.h>
+
+#include <boost/asio/post.hpp>
+#include <latch>
+
+#include "base/limits.h"
+#include "net/loop.h"
+
+namespace ringside::net {
+namespace {
+
+Task<void> advance_each_tick(Core& core) {
+  Timer& timer = core.loop().tick;
+  while (!core.stopped()) {
+    timer.expires_after(limits::deadline_tick);
+    co_await CodeAwaiter([&](auto&& handler) { timer.async_wait(std::move(handler)); });
+    core.deadlines().advance(core.steady_now());
+  }
+}
+
+}  // namespace
+
+// UNSAFE_IO: only the core's own thread touches its sockets, other threads only post.
+Core::Loop::Loop()
+    : context(static_cast<int>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
+      tick(context.get_executor()) {}
+
+Core::Core(std::size_t index, std::size_t count, const Clock& clock, Stack& stack)
+    : index_(index),
+      clock_(clock),
+      stack_(stack),
+      deadlines_(clock.steady_now()),
+      loop_(std::make_unique<Loop>()),
+      buffered_most_bytes_(limits::buffered_bytes / count),
+      scratch_(limits::client_read_size_bytes) {}
+
+Core::~Core() = default;
+
+void Core::post(std::function<void()> work) { asio::post(loop_->context, std::move(work)); }
+
+void Core::spawn(Task<void> task) {
+  if (loop_->executor().running_in_this_thread()) return begin_detached(std::move(task));
+  asio::post(loop_->context,
+             [task = std::move(task)]() mutable { begin_detached(std::move(task)); });
+}
+
+void Core::run() {
+  spawn(advance_each_tick(*this));
+  loop_->context.run();
+}
+
+bool Core::run_ready() {
+  loop_->context.restart();
+  return loop_->context.poll() != 0;
+}
+
+void Core::stop() noexcept {
+  draining_ = true;
+  stopped_ = true;
+  loop_->tick.cancel();
+  // close() only cancels: what waits is resumed later, from the loop, and unlinks itself there.
+  for (Closable& closable : closables_) closable.close();
+}
+
+CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock)
+    : CoreGroup(std::move(name), count, clock, kernel_stack()) {}
+
+CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack)
+    : name_(std::move(name)) {
+  for (std::size_t index = 0; index < count; ++index) {
+    cores_.push_back(std::make_unique<Core>(index, count, clock, stack));
+  }
+}
+
+CoreGroup::~CoreGroup() { stop(); }
+
+void CoreGroup::start() {
+  for (const auto& core : cores_) {
+    threads_.emplace_back([this, core = core.get()] {
+      // Linux allows 15 bytes; a longer name is cut rather than lost. First of all: a crash tells
+      // it.
+      pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+      core->run();
+    });
+  }
+}
+
+void CoreGroup::on_each(const std::function<void(Core&)>& work) {
+  if (threads_.empty()) {
+    for (const auto& core : cores_) work(*core);
+    return;
+  }
+  std::latch done(static_cast<std::ptrdiff_t>(cores_.size()));
+  for (const auto& core : cores_) {
+    core->post([&work, &done, core = core.get()] {
+      work(*core);
+      done.count_down();
+    });
+  }
+  done.wait();
+}
+
+void CoreGroup::stop() {
+  for (const auto& core : cores_) {
+    core->post([core = core.get()] { core->stop(); });
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace ringside::net

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/task.h"
+#include "net/deadlines.h"
+
+namespace ringside::net {
+
+class Stack;
+
+// Something that waits on a core and can be told to give up. Linked from birth to death, so that a
+// stop reaches every wait there is.
+class Closable : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  virtual ~Closable() = default;
+  virtual void close() noexcept = 0;
+};
+
+// One thread with its event loop and everything that only that thread touches. A connection lives
+// and dies on one core.
+class Core {
+ public:
+  // `count`: how many cores there are, who share limits::buffered_bytes. The clock and the stack
+  // must outlive the core.
+  Core(std::size_t index, std::size_t count, const Clock& clock, Stack& stack);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  // Where connections come from and go to.
+  [[nodiscard]] Stack& stack() noexcept { return stack_; }
+  // What net/ alone looks into (net/loop.h).
+  struct Loop;
+  [[nodiscard]] Loop& loop() noexcept { return *loop_; }
+
+  // Does `work` on the core's thread, after what it does now. From any thread; never waits.
+  void post(std::function<void()> work);
+  // Begins a task that nobody waits for: at once on the core's thread, else by a post. What is
+  // posted and never run (the core was not started) is destroyed with the core.
+  void spawn(Task<void> task);
+  [[nodiscard]] Deadlines& deadlines() noexcept { return deadlines_; }
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] SteadyPoint steady_now() const noexcept { return clock_.steady_now(); }
+  [[nodiscard]] TimePoint now() const noexcept { return clock_.now(); }
+
+  // Memory in this core's connections' buffers; counted by them.
+  [[nodiscard]] std::size_t& buffered_bytes() noexcept { return buffered_bytes_; }
+  [[nodiscard]] bool buffers_are_full() const noexcept {
+    return buffered_bytes_ > buffered_most_bytes_;
+  }
+  // Where bytes of unknown number are received before they are copied to where they belong.
+  [[nodiscard]] std::span<char> scratch() noexcept { return scratch_; }
+
+  void add(Closable& closable) noexcept { closables_.push_back(closable); }
+
+  // Once true, nothing new is begun: connections end after the answer in hand.
+  [[nodiscard]] bool draining() const noexcept { return draining_; }
+  void set_draining() noexcept { draining_ = true; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+
+  // Runs until stop() was called and every wait has ended. On the core's thread.
+  void run();
+  // Does what is ready and returns; for who runs several cores in one thread. True: it did
+  // anything.
+  bool run_ready();
+  // Ends the tick and closes every Closable; run() returns when their coroutines have unwound.
+  // On the core's thread.
+  void stop() noexcept;
+
+ private:
+  const std::size_t index_;
+  const Clock& clock_;
+  Stack& stack_;
+  Deadlines deadlines_;
+  boost::intrusive::list<Closable, boost::intrusive::constant_time_size<false>> closables_;
+  std::unique_ptr<Loop> loop_;
+  std::size_t buffered_bytes_ = 0;
+  const std::size_t buffered_most_bytes_;
+  std::vector<char> scratch_;
+  bool draining_ = false;
+  bool stopped_ = false;
+};
+
+// The cores of one component and their threads.
+class CoreGroup {
+ public:
+  // `name` names the threads. The clock and the stack must outlive the group.
+  CoreGroup(std::string name, std::size_t count, const Clock& clock);  // on the kernel's stack
+  CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack);
+  ~CoreGroup();  // stop()
+
+  [[nodiscard]] std::size_t size() const noexcept { return cores_.size(); }
+  [[nodiscard]] Core& operator[](std::size_t index) noexcept { return *cores_[index]; }
+  // Between start() and stop(): else what is spawned never runs.
+  [[nodiscard]] bool running() const noexcept { return !threads_.empty(); }
+
+  void start();
+  // Runs `work` on every core's thread and waits until all have; used to publish snapshots whole.
+  // Not from a core's own thread. Before start() or after stop() it runs here and now.
+  void on_each(const std::function<void(Core&)>& work);
+  // Stops every core and joins its thread. Idempotent.
+  void stop();
+
+ private:
+  const std::string name_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ringside::net

@@ -1,0 +1,208 @@
+#include "net/origin_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace ringside::net {
+
+// One request in the queue. Guarded by the gate's mutex, but for the bell.
+struct OriginGate::Waiting {
+  enum class Told { nothing, admitted, refused, served };  // admitted: a slot is kept for it
+  Bell bell;
+  Told told = Told::nothing;
+};
+
+// Leaves the queue with its scope, however the wait ends; a slot that was kept and not taken goes
+// to the next.
+class OriginGate::Place {
+ public:
+  Place(OriginGate& gate, Bell bell) : gate_(gate) { waiting_.bell = std::move(bell); }
+  ~Place() {
+    {
+      const std::lock_guard lock(gate_.mutex_);
+      if (waiting_.told == Waiting::Told::nothing) {
+        if (gate_.queue_.remove(&waiting_) != 0) gate_.counts_->queued.fetch_sub(1);
+      }
+      if (waiting_.told != Waiting::Told::admitted) return;
+    }
+    gate_.leave();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  [[nodiscard]] Waiting& waiting() noexcept { return waiting_; }
+
+ private:
+  OriginGate& gate_;
+  Waiting waiting_;
+};
+
+OriginGate::OriginGate(UpstreamAddress address, const Terms& terms,
+                       std::shared_ptr<OriginCounts> counts)
+    : address_(std::move(address)), counts_(std::move(counts)), terms_(terms) {}
+
+Error OriginGate::circuit_is_open(SteadyPoint now) {
+  counts_->refused_circuit_open.fetch_add(1);
+  return {ErrorKind::circuit_open, ErrorSource::ourselves, Retry::yes,
+          fmt::format("the origin {} has failed again and again; it is asked again in {} ms",
+                      address_.endpoint.text(), breaker_.time_to_probe(now).count())};
+}
+
+Error OriginGate::queue_is_full() {
+  counts_->refused_queue_full.fetch_add(1);
+  return {ErrorKind::overloaded, ErrorSource::ourselves, Retry::yes,
+          fmt::format("{} requests wait for the origin {} already", queue_.size(),
+                      address_.endpoint.text())};
+}
+
+Error OriginGate::queue_took_too_long() {
+  counts_->refused_queue_timeout.fetch_add(1);
+  return {
+      ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
+      fmt::format("the origin {} had no room for the request in time", address_.endpoint.text())};
+}
+
+// The slot was counted in in_use_ already. With the mutex held.
+Result<OriginGate::SlotPointer> OriginGate::take_slot(SteadyPoint now) {
+  return std::make_shared<Slot>(shared_from_this(), breaker_.ask(now));
+}
+
+// In, refused, or (nullopt) to wait: then `waiting` is in the queue, where there is one. With the
+// mutex held.
+std::optional<Result<OriginGate::SlotPointer>> OriginGate::let_in(SteadyPoint now,
+                                                                  Waiting* waiting) {
+  if (!breaker_.would_grant(now)) return circuit_is_open(now);
+  if (in_use_ < terms_.connections && queue_.empty()) {
+    ++in_use_;
+    counts_->in_use.fetch_add(1);
+    return take_slot(now);
+  }
+  if (queue_.size() >= terms_.queue) return queue_is_full();
+  if (waiting != nullptr) {
+    queue_.push_back(waiting);
+    counts_->queued.fetch_add(1);
+  }
+  return std::nullopt;
+}
+
+// A wait that ends races with a slot that is handed on; the mutex orders them:
+//   1. leave() takes the first of the queue, keeps the slot for it (told: admitted), rings
+//   2. its time is over before it has heard the bell
+//   3. it looks at what it was told, not at why it woke, and has the slot
+// If 2 comes before 1, it has left the queue, and the slot goes to the next.
+Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
+                                                                  SteadyPoint deadline) {
+  const auto self = shared_from_this();
+  {
+    const std::lock_guard lock(mutex_);
+    auto decided = let_in(core.steady_now(), nullptr);
+    if (decided) co_return *std::move(decided);
+  }
+  Waiter waiter(core);
+  Place place(*this, waiter.bell());
+  Milliseconds timeout{0};
+  {
+    const std::lock_guard lock(mutex_);
+    auto decided = let_in(core.steady_now(), &place.waiting());
+    if (decided) co_return *std::move(decided);
+    timeout = terms_.queue_timeout;
+  }
+  co_await waiter.wait(std::min(deadline, core.steady_now() + timeout));
+
+  const std::lock_guard lock(mutex_);
+  const SteadyPoint now = core.steady_now();
+  switch (place.waiting().told) {
+    case Waiting::Told::nothing:
+      co_return queue_took_too_long();
+    case Waiting::Told::refused:
+      co_return circuit_is_open(now);
+    case Waiting::Told::admitted:
+    case Waiting::Told::served:
+      break;
+  }
+  if (!breaker_.would_grant(now)) co_return circuit_is_open(now);
+  place.waiting().told = Waiting::Told::served;
+  co_return take_slot(now);
+}
+
+// A slot that nobody has goes to the first that waits. With the mutex held; the bells are rung
+// without.
+void OriginGate::hand_on(std::list<Bell>& woken) {
+  while (in_use_ < terms_.connections && !queue_.empty()) {
+    Waiting& next = *queue_.front();
+    queue_.pop_front();
+    counts_->queued.fetch_sub(1);
+    ++in_use_;
+    counts_->in_use.fetch_add(1);
+    next.told = Waiting::Told::admitted;
+    woken.push_back(next.bell);
+  }
+}
+
+void OriginGate::leave() {
+  std::list<Bell> woken;
+  {
+    const std::lock_guard lock(mutex_);
+    RINGSIDE_CHECK(in_use_ > 0);
+    --in_use_;
+    counts_->in_use.fetch_sub(1);
+    hand_on(woken);
+  }
+  for (const Bell& bell : woken) bell->wake();
+}
+
+void OriginGate::settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Outcome outcome,
+                        SteadyPoint now) {
+  std::list<Bell> woken;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!breaker_.settle(permit, outcome, now)) return;
+    counts_->circuits_opened.fetch_add(1);
+    // Those who wait would only be refused later.
+    for (Waiting* const waiting : queue_) {
+      waiting->told = Waiting::Told::refused;
+      woken.push_back(waiting->bell);
+    }
+    counts_->queued.fetch_sub(queue_.size());
+    queue_.clear();
+  }
+  for (const Bell& bell : woken) bell->wake();
+}
+
+bool OriginGate::would_admit(SteadyPoint now) const {
+  const std::lock_guard lock(mutex_);
+  if (!breaker_.would_grant(now)) return false;
+  return in_use_ < terms_.connections || queue_.size() < terms_.queue;
+}
+
+CircuitBreaker::State OriginGate::circuit(SteadyPoint now) const {
+  const std::lock_guard lock(mutex_);
+  return breaker_.state(now);
+}
+
+void OriginGate::set_connections(std::size_t connections) {
+  std::list<Bell> woken;
+  {
+    const std::lock_guard lock(mutex_);
+    terms_.connections = connections;
+    hand_on(woken);
+  }
+  for (const Bell& bell : woken) bell->wake();
+}
+
+OriginGate::Slot::~Slot() {
+  // A probe that was given up makes room for the next one; what time it is says nothing then.
+  if (!settled_) gate_->settle(permit_, CircuitBreaker::Outcome::undecided, SteadyPoint{});
+  gate_->leave();
+}
+
+void OriginGate::Slot::settle(CircuitBreaker::Outcome outcome, SteadyPoint now) {
+  RINGSIDE_CHECK(!settled_);
+  settled_ = true;
+  gate_->settle(permit_, outcome, now);
+}
+
+}  // namespace ringside::net

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "program/member_source.h"
+#include "program/options.h"
+#include "program/shown.h"
+#include "program/values.h"
+#include "shard/quotation.h"
+#include "shard/schemes.h"
+
+// The rows: adding an option means a row here, its member in Configuration, and where it acts. Then
+// scripts/option-texts writes what is made of the rows.
+namespace ringside::program {
+namespace {
+
+using C = Configuration;
+using Form = OptionValue::Form;
+
+constexpr unsigned for_up = static_cast<unsigned>(Command::up);
+constexpr unsigned for_sidecar = static_cast<unsigned>(Command::sidecar);
+constexpr unsigned for_cache = static_cast<unsigned>(Command::cache);
+constexpr unsigned for_shard = static_cast<unsigned>(Command::shard);
+constexpr unsigned for_servers = for_up | for_sidecar | for_cache;
+
+template <auto member>
+nlohmann::ordered_json show(const Configuration& configuration) {
+  return shown(configuration.*member);
+}
+
+template <auto member>
+bool keep(const Configuration& running, Configuration& next) {
+  if (running.*member == next.*member) return false;
+  next.*member = running.*member;
+  return true;
+}
+
+// A member that `parse` makes of a text.
+template <auto member, auto parse, Form form = Form::text>
+constexpr OptionValue value{form, assign<member, parse, C>, show<member>};
+template <auto member, auto parse>
+constexpr OptionValue list = value<member, parse, Form::list>;
+// One that a running process can't change.
+template <auto member, auto parse>
+constexpr OptionValue fixed{Form::text, assign<member, parse, C>, show<member>, keep<member>};
+
+template <std::uint64_t most>
+Result<std::uint64_t> parse_count(std::string_view text) {
+  return parse_number(text, 1, most);
+}
+
+Result<std::string> parse_scheme(std::string_view text) {
+  if (const auto entry = shard::find_scheme(text); !entry) return entry.error();
+  return std::string(text);
+}
+
+Result<std::string> parse_file_name(std::string_view text) {
+  const bool control = std::any_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (!text.empty() && !control) return std::string(text);
+  return invalid_input(fmt::format("{} can't be a file's name; write one", shard::quotation(text)));
+}
+
+Result<sidecar::WithoutReplica> parse_without_replica(std::string_view text) {
+  if (text == "refuse") return sidecar::WithoutReplica::refuse;
+  if (text == "origin") return sidecar::WithoutReplica::ask_origin;
+  return invalid_input(
+      fmt::format("{} is neither; write refuse or origin", shard::quotation(text)));
+}
+
+void set_replica_list(Configuration& configuration, std::vector<shard::MemberAt> replicas) {
+  configuration.replica_count.reset();
+  configuration.replicas = std::move(replicas);
+}
+
+// A number or a list: which of them a command can use is checked when all is known.
+Result<void> set_replicas(Configuration& configuration, std::string_view text) {
+  if (text.find('=') == std::string_view::npos) {
+    const auto count = parse_number(text, 1, limits::members);
+    if (!count) return invalid_input(count.error().message + ", or NAME=HOST:PORT,…");
+    set_replica_list(configuration, {});
+    configuration.replica_count = *count;
+    return {};
+  }
+  auto replicas = parse_members(text);
+  if (!replicas) return replicas.error();
+  set_replica_list(configuration, *std::move(replicas));
+  return {};
+}
+
+constexpr OptionValue replicas_value{
+    Form::list, set_replicas,
+    [](const C& c) { return c.replica_count ? shown(c.replica_count) : shown(c.replicas); },
+    nullptr, set_replica_list};
+
+constexpr OptionValue peers_value{
+    Form::list, assign<&C::peers, parse_members, C>, show<&C::peers>, nullptr,
+    [](C& c, std::vector<shard::MemberAt> members) { c.peers = std::move(members); }};
+
+// What shares and defaults come to on this machine is shown.
+constexpr OptionValue memory_value{
+    Form::text, assign<&C::memory, parse_store_memory, C>,
+    [](const C& c) { return nlohmann::ordered_json(size_text(store_bytes(c.memory, c.machine))); },
+    keep<&C::memory>};
+constexpr OptionValue threads_value{
+    Form::text, assign<&C::threads, parse_count<limits::threads>, C>,
+    [](const C& c) { return shown(std::uint64_t{thread_count(c)}); }, keep<&C::threads>};
+
+// name, commands, value, value's name, help; more, default's words, example, needed by
+constexpr auto options = std::to_array<Option>({
+    {"listen", for_servers, fixed<&C::listen, Endpoint::parse>, "ADDRESS:PORT",
+     "Where clients connect; port 0 takes a free one", "IPv6: `[ADDRESS]:PORT`", "", "0.0.0.0:8080",
+     for_sidecar | for_cache},
+    {"admin", for_servers, fixed<&C::admin, Endpoint::parse>, "ADDRESS:PORT",
+     "Where administrators and Prometheus connect"},
+    {"name", for_cache, fixed<&C::name, parse_member_name>, "NAME",
+     "The replica's stable name, such as cache-0; it is hashed",
+     "So it must be the one in the sidecars' lists", "", "cache-0", for_cache},
+    {"origin", for_servers, list<&C::origins, parse_origins>, "URL[;weight=N],...",
+     "http[s]://HOST[:PORT] of routes that name none",
+     "Without one `up` starts a sample origin, and `cache` refuses to start. See "
+     "[Origins](#origins)"},
+    {"origin-ca", for_servers, value<&C::origin_ca, parse_file_name>, "FILE",
+     "Certificates (PEM) that https:// origins are checked with", "Read again at each reload",
+     "the system's", "/etc/ssl/certs/ca-certificates.crt"},
+    {"origin-connections", for_servers,
+     value<&C::origin_connections,
+           parse_count<limits::threads * limits::upstream_connections_per_address>>,
+     "N", "Requests at once to each origin, of a whole process; more wait",
+     "`up`: of each replica"},
+    {"replicas", for_up | for_sidecar | for_shard, replicas_value, "N|NAME=HOST:PORT,...",
+     "up: how many. sidecar: NAME=HOST:PORT[;weight=N][;zone=Z],…",
+     "`shard`: either. A sidecar needs them, unless they are discovered (`--kubernetes`, `--dns`) "
+     "or "
+     "`--without-replica origin` is given"},
+    {"peers", for_cache, peers_value, "NAME=HOST:PORT,...",
+     "Every replica of the tier, this one too, as in the sidecar's --replicas"},
+    {"kubernetes", for_sidecar | for_cache, fixed<&C::kubernetes, parse_kubernetes_target>,
+     "[NAMESPACE/]NAME[:PORT]", "The StatefulSet whose pods are the replicas, instead of a list",
+     "The namespace: by default the pod's own. The port of theirs that takes requests, by name or "
+     "number: by default the one named `http`, else the only one. See [discovery](#discovery)"},
+    {"kubeconfig", for_sidecar | for_cache, fixed<&C::kubeconfig, parse_file_name>, "FILE",
+     "How the API server is reached", "", "by the pod's service account"},
+    {"dns", for_sidecar | for_cache, fixed<&C::dns, parse_dns_target>, "NAME[:PORT]",
+     "The headless service whose DNS records name the replicas, instead of a list",
+     "The port: by default the one named `http`"},
+    {"topology-version", for_sidecar | for_cache,
+     value<&C::topology_version, parse_count<std::uint64_t{1} << 62>>, "N",
+     "The version of the members given; newer ones win", "See [membership](#membership)",
+     "1, then the next"},
+    {"scheme", for_servers | for_shard, value<&C::scheme, parse_scheme>, "NAME",
+     "How buckets get their replicas", "One that `ringside version` lists"},
+    {"shard-key", for_up | for_sidecar | for_shard, list<&C::shard_key, shard::KeySpec::parse>,
+     "PART,...", "Of country, ip, path, query, host, header:NAME, cookie:NAME",
+     "For routes that have none"},
+    {"geo", for_up | for_sidecar | for_shard, value<&C::geo, parse_file_name>, "FILE",
+     "Country database in MaxMind's format",
+     "`share/ringside/country.mmdb` in the program's folder or the one above",
+     "the one installed beside the program", "/usr/share/ringside/country.mmdb"},
+    {"geo-optional", for_up | for_sidecar | for_shard,
+     value<&C::geo_optional, parse_switch, Form::on_off>, "",
+     "Run without a country database: every country is ZZ",
+     "Else it is refused to start without one where a shard key uses the country", "", "true"},
+    {"trust", for_up | for_sidecar, list<&C::trust, parse_networks>, "NET,...",
+     "Whose Forwarded, or else X-Forwarded-For and X-Forwarded-Proto, are believed", "", "",
+     "[10.0.0.0/8, 127.0.0.0/8]"},
+    {"proxied-from", for_up | for_sidecar, list<&C::proxied_from, parse_networks>, "NET,...",
+     "Whose connections begin with a PROXY protocol header",
+     "Version 1 or 2. From them it is required, from others it is no HTTP (400)", "",
+     "10.1.0.0/16"},
+    {"connections-per-address", for_up | for_sidecar,
+     value<&C::connections_per_address, parse_count<limits::connections_per_core>>, "N",
+     "Open connections from one client's address, a thread; trusted ones are free",
+     "Beyond: 503, closed. Those that `--trust` and `--proxied-from` name are not "
+     "counted"},
+    {"country-header", for_servers, value<&C::country_header, parse_field_name>, "NAME",
+     "The header that tells the origin the country", "The clients' own is stripped"},
+    {"without-replica", for_up | for_sidecar, value<&C::without_replica, parse_without_replica>,
+     "refuse|origin", "What to do with a request that no replica can take", "`refuse`: 503"},
+    {"purge-from", for_servers, list<&C::purge_from, parse_networks>, "NET,...",
+     "Whose PURGE requests are obeyed",
+     "A replica needs the sidecars' here for purges to reach it through them", "", "10.0.0.0/8"},
+    {"memory", for_up | for_cache, memory_value, "SIZE|N%",
+     "Of a replica's store; N%: of what the container has; up: of each",
+     "`1GiB`, `256MiB`, `512KiB` or bytes; `cache` also `1%` to `90%` of what the "
+     "[container](#in-a-container) may use"},
+    {"threads", for_servers, threads_value, "N",
+     "One core each; up: the sidecar's, replicas have one", "See [in a container](#in-a-container)",
+     "the container's cores", "2"},
+    {"log-level", for_servers, value<&C::log_level, parse_level>, "LEVEL",
+     "How much is logged: debug, info, warning or error"},
+    {"connect-timeout", for_servers, value<&C::connect_timeout, parse_duration>, "TIME",
+     "For connecting to one upstream address"},
+    {"first-byte-timeout", for_servers, value<&C::first_byte_timeout, parse_duration>, "TIME",
+     "From a request's end to the answer's head",
+     "Of an origin; a sidecar waits for a replica as long as that may take"},
+    {"request-deadline", for_servers, value<&C::request_deadline, parse_duration>, "TIME",
+     "For choosing, connecting, asking and failing over together"},
+    {"drain-delay", for_servers, value<&C::drain_delay, parse_delay>, "TIME",
+     "For so long after SIGTERM only /readyz changes", "See [signals](#signals-and-exit-codes)", "",
+     "5s"},
+    {"drain-deadline", for_servers, value<&C::drain_deadline, parse_duration>, "TIME",
+     "How long requests in flight may take after the delay"},
+    {"access-log", for_servers, fixed<&C::access_log, parse_file_name>, "FILE|-",
+     "A line for each request, in the Combined Log Format; up: the sidecar's",
+     "`-`: stdout. See [access log](#access-log)", "", "/var/log/ringside/access.log"},
+});
+
+}  // namespace
+
+std::span<const Option> all_options() noexcept { return options; }
+
+}  // namespace ringside::program

@@ -1,0 +1,58 @@
+#include "http1/buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace ringside::http {
+namespace {
+
+void put(Buffer& buffer, std::string_view bytes) {
+  buffer.reserve(bytes.size());
+  ASSERT_GE(buffer.writable_bytes(), bytes.size());
+  std::memcpy(buffer.writable(), bytes.data(), bytes.size());
+  buffer.commit(bytes.size());
+}
+
+TEST(Buffer, OwnsNothingWhileItIsEmpty) {
+  Buffer buffer;
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_EQ(buffer.readable(), "");
+  EXPECT_EQ(buffer.writable_bytes(), 0U);
+  put(buffer, "abc");
+  buffer.consume(3);
+  buffer.release();
+  EXPECT_EQ(buffer.writable_bytes(), 0U);
+  EXPECT_EQ(buffer.readable(), "");
+}
+
+TEST(Buffer, KeepsTheUnreadBytesWhenItMovesAndGrows) {
+  Buffer buffer;
+  std::string expected;
+  for (unsigned step = 0; step < 2000; ++step) {
+    const std::string bytes(1 + step * 7 % 61, static_cast<char>('a' + step % 26));
+    put(buffer, bytes);
+    expected += bytes;
+    const std::size_t eaten = expected.size() * (step % 4) / 3 % (expected.size() + 1);
+    buffer.consume(eaten);
+    expected.erase(0, eaten);
+    ASSERT_EQ(buffer.readable(), expected) << step;
+  }
+}
+
+TEST(Buffer, UsesItsRoomAgainRatherThanGrow) {
+  Buffer buffer;
+  put(buffer, std::string(100, 'a'));
+  buffer.consume(100);
+  buffer.reserve(100);
+  EXPECT_EQ(buffer.writable_bytes(), 100U);
+  put(buffer, std::string(90, 'b'));
+  buffer.consume(80);
+  buffer.reserve(90);  // fits once the ten unread bytes are moved to the front
+  EXPECT_EQ(buffer.writable_bytes(), 90U);
+  EXPECT_EQ(buffer.readable(), std::string(10, 'b'));
+}
+
+}  // namespace
+}  // namespace ringside::http
