@@ -314,9 +314,11 @@ constexpr Milliseconds dns_member_kept{60'000};
 
 // # Administration and the program
 
-constexpr size_t admin_body_size_bytes = 4 * kMiB;  // 413
-constexpr size_t admin_threads = 2;                 // requests wait
-constexpr size_t admin_connections = 256;           // the one that is idle for longest is closed
+// {}, and as many times that for all together as there are `admin_threads` | 413, 503
+constexpr size_t admin_body_size_bytes = 4 * kMiB;
+constexpr size_t admin_threads = 2;  // requests wait, `/livez` does not
+// {}, and as many again while none is idle | the one that is idle for longest is closed; 503
+constexpr size_t admin_connections = 256;
 // {} to read a request or write an answer whole, {} between requests, {} for what comes after
 // the last answer | closed
 constexpr Milliseconds admin_io_timeout{5'000};

@@ -1,258 +1,345 @@
 #include "http1/admin_server.h"
 
 #include <fmt/format.h>
-#include <httplib.h>
-#include <strings.h>
+#include <pthread.h>
 
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <list>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "http1/admin_connections.h"
+#include "http/target.h"
+#include "http1/error_response.h"
+#include "http1/head_text.h"
+#include "http1/server.h"
+#include "http1/turn.h"
+#include "net/waiter.h"
 
 namespace ringside::http {
 namespace {
 
-using Methods = std::map<std::string, AdminServer::Handler, std::less<>>;
+using Answer = AdminServer::Answer;
+
+struct Route {
+  AdminServer::Handler handler;
+  bool quick = false;
+};
+using Methods = std::map<std::string, Route, std::less<>>;
 using Routes = std::map<std::string, Methods, std::less<>>;
 
-// A connection as httplib wants to see it.
-class Stream final : public httplib::Stream {
+constexpr std::string_view not_understood = "not a request that is understood here";
+constexpr std::string_view bad_body = "the body ended early, came too slowly or is malformed";
+
+// Threads for handlers, which may block.
+class Workers {
  public:
-  explicit Stream(AdminWire& wire) : wire_(wire) {}
-  ssize_t read(char* to, std::size_t size) override { return wire_.read(to, size); }
-  ssize_t write(const char* from, std::size_t size) override { return wire_.write(from, size); }
-  bool is_readable() const override { return true; }  // read() waits
-  bool is_writable() const override { return wire_.is_writable(); }
-  void get_remote_ip_and_port(std::string&, int&) const override {}
-  void get_local_ip_and_port(std::string&, int&) const override {}
-  // Only asked by builds of httplib that wait with select(), to refuse what is above 1023; we poll.
-  socket_t socket() const override { return 0; }
+  void start();
+  void stop();  // after what was given to them
+  void run(std::function<void()> work);
+  [[nodiscard]] bool include_caller() const noexcept;
 
  private:
-  AdminWire& wire_;
+  void run_all();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
 };
 
-// httplib reads the request and writes the answer; nothing else of its server is used. (Making one
-// sets SIGPIPE to be ignored in the whole process; we send with MSG_NOSIGNAL and don't need it.)
-class Engine final : public httplib::Server {
- public:
-  using AfterHead = std::function<void(httplib::Request&)>;
-  // True when both passed whole. `last` is set where the client wants no further answer.
-  bool serve(httplib::Stream& stream, bool& last, const AfterHead& after_head) {
-    return process_request(stream, false, last, after_head);
+void Workers::start() {
+  for (std::size_t i = 0; i < limits::admin_threads; ++i) {
+    threads_.emplace_back([this, i] {
+      ::pthread_setname_np(::pthread_self(), fmt::format("admin-{}", i).c_str());
+      run_all();
+    });
   }
+}
+
+void Workers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Workers::run(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+}
+
+void Workers::run_all() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const auto work = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    work();
+    lock.lock();
+  }
+}
+
+bool Workers::include_caller() const noexcept {
+  return std::any_of(threads_.begin(), threads_.end(), [](const std::thread& thread) {
+    return thread.get_id() == std::this_thread::get_id();
+  });
+}
+
+// One request and its answer.
+struct Turn {
+  std::string method;
+  Target target;
+  std::string body;
+  const Route* route = nullptr;  // null: answered already
+  Answer answer;
+  std::string allow;
+  bool last = true;
 };
+
+void answer(Turn& turn, int status, std::string_view text) {
+  turn.answer = Answer{.status = status, .body = fmt::format("{}: {}\n", status, text)};
+  turn.route = nullptr;
+}
+
+void answer_too_large(Turn& turn) {
+  answer(turn, 413,
+         fmt::format("the body may have {} bytes at most", limits::admin_body_size_bytes));
+}
+
+void answer_error(Turn& turn, std::string_view what, const Error& error) {
+  answer(turn, answer_for(error).status, fmt::format("{}: {}", what, error.message));
+}
 
 std::string allowed(const Methods& methods) {
   std::string out;
-  for (const auto& [method, handler] : methods) {
+  for (const auto& [method, route] : methods) {
     out += (out.empty() ? "" : ", ") + method;
     if (method == "GET") out += ", HEAD";
   }
   return out;
 }
 
-bool has_content(const httplib::Request& request) {
-  return request.has_header("Transfer-Encoding") ||
-         (request.has_header("Content-Length") &&
-          request.get_header_value("Content-Length") != "0");
-}
-
-bool is_too_large(const httplib::Request& request) {
-  return !request.has_header("Transfer-Encoding") &&
-         request.get_header_value<std::uint64_t>("Content-Length") > limits::admin_body_size_bytes;
-}
-
 // Whether a page of another site has made a browser send this: it could drain or purge what only
 // this machine can reach. Programs send no Origin.
-bool is_from_another_site(const httplib::Request& request) {
-  if (request.method == "GET" || request.method == "HEAD" || !request.has_header("Origin")) {
-    return false;
+bool is_from_another_site(const RequestHead& head) {
+  const auto origin = head.fields.first("origin");
+  if (!origin || head.method == "GET" || head.method == "HEAD") return false;
+  const auto scheme_end = origin->find("://");
+  return scheme_end == std::string_view::npos ||
+         origin->substr(scheme_end + 3) != head.fields.first("host").value_or("");
+}
+
+// What the handler makes of it. Whatever it throws is its own affair: the server goes on.
+void call_handler(Turn& turn) {
+  try {
+    turn.answer = turn.route->handler({turn.target.path, turn.target.query, turn.body});
+  } catch (const std::exception& error) {
+    log::error("admin {} {} failed: {}", turn.method, turn.target.path, error.what());
+    answer(turn, 500, error.what());
+  } catch (...) {
+    log::error("admin {} {} failed with something that is no std::exception", turn.method,
+               turn.target.path);
+    answer(turn, 500, "the handler failed");
   }
-  const std::string origin = request.get_header_value("Origin");
-  const auto scheme_end = origin.find("://");
-  return scheme_end == std::string::npos ||
-         origin.substr(scheme_end + 3) != request.get_header_value("Host");
 }
 
-void answer(httplib::Response& out, int status, const std::string& body) {
-  out.status = status;
-  out.set_content(body, "text/plain; charset=utf-8");
+std::string head_text(const Turn& turn, TimePoint now) {
+  std::string out =
+      fmt::format("HTTP/1.1 {} {}\r\n", turn.answer.status, reason_of(turn.answer.status));
+  append_field(out, "Content-Type", turn.answer.content_type);
+  append_framing(out, {Framing::Kind::length, turn.answer.body.size()});
+  append_field(out, "Cache-Control", "no-store");
+  append_field(out, "X-Content-Type-Options", "nosniff");
+  append_date_if_absent(out, {}, now);
+  if (!turn.allow.empty()) append_field(out, "Allow", turn.allow);
+  if (turn.last) append_field(out, "Connection", "close");
+  return out += "\r\n";
 }
 
-httplib::Server::HandlerResponse answer_too_large(httplib::Response& out) {
-  answer(out, 413,
-         fmt::format("413: the body may have {} bytes at most\n", limits::admin_body_size_bytes));
-  return httplib::Server::HandlerResponse::Handled;
-}
-
-// What httplib would do by itself and we don't want: cut the answer (RFC 9110 §14.2 allows to
-// ignore Range), pack it, take a form apart.
-void make_plain(httplib::Request& request) {
-  request.ranges.clear();
-  request.headers.erase("Accept-Encoding");
-  request.headers.erase("Content-Type");
+Task<bool> write_all(Connection& connection, std::string_view head, std::string_view body) {
+  connection.set_deadline(limits::admin_io_timeout);
+  const std::array<std::string_view, 2> buffers{head, body};
+  const auto written = co_await connection.write(buffers);
+  co_return written.has_value();
 }
 
 }  // namespace
 
 struct AdminServer::Impl {
-  Impl();
-  bool exchange(AdminWire& wire);
-  httplib::Server::HandlerResponse before_body(const httplib::Request& in,
-                                               httplib::Response& out) const;
-  void with_body(const httplib::Request& in, httplib::Response& out,
-                 const httplib::ContentReader& read) const;
-  void route(const httplib::Request& in, std::string_view body, httplib::Response& out) const;
-  void not_found(httplib::Response& out) const;
+  // What a connection is about, as far as its end goes: for a new one, or a stop.
+  enum class Phase { idle, receiving, answering };
+  struct Client {
+    Connection& connection;
+    Phase phase = Phase::idle;
+  };
+  using Clients = std::list<Client>;
+  using Place = Clients::iterator;
+
+  void add(std::string method, std::string path, Route route);
+  void make_room();
+  void set_phase(Place place, Phase phase);
+  Task<void> serve(Connection& connection);
+  Task<void> take_turns(Place place);
+  // Everything that can be said before the body is there.
+  void begin(const RequestHead& head, Turn& turn) const;
+  void find_route(const RequestHead& head, Turn& turn) const;
+  Task<void> read_body(Connection& connection, Turn& turn);
+  Task<void> answer_with_handler(Connection& connection, Turn& turn);
 
   Routes routes;  // not changed after start
   bool started = false;
-  Engine engine;
-  AdminConnections connections{[this](AdminWire& wire) { return exchange(wire); }};
+  SystemClock clock;
+  net::CoreGroup cores{"admin", 1, clock};
+  // What follows up to the server is only touched on the core.
+  Clients clients;  // the one whose phase changed longest ago first
+  std::size_t bodies_bytes = 0;
+  // A crowd that comes at once has room until those that make room for it are gone.
+  Server server{cores, [this](Connection& connection) { return serve(connection); }, nullptr,
+                2 * limits::admin_connections};
+  Workers workers;
 };
 
-AdminServer::Impl::Impl() {
-  using Handled = httplib::Server::HandlerResponse;
-  engine.set_pre_routing_handler(
-      [this](const auto& in, auto& out) { return before_body(in, out); });
-  const auto body_handler = [this](const auto& in, auto& out, const auto& read) {
-    with_body(in, out, read);
-  };
-  const std::string any_path = "[\\s\\S]*";
-  engine.Put(any_path, httplib::Server::HandlerWithContentReader(body_handler));
-  engine.Post(any_path, httplib::Server::HandlerWithContentReader(body_handler));
-  engine.Patch(any_path, httplib::Server::HandlerWithContentReader(body_handler));
-  engine.Delete(any_path, httplib::Server::HandlerWithContentReader(body_handler));
-  engine.set_payload_max_length(limits::admin_body_size_bytes);
-  engine.set_expect_100_continue_handler([](const httplib::Request& in, httplib::Response& out) {
-    if (!is_too_large(in)) return 100;
-    answer_too_large(out);
-    return 413;
-  });
-  // Without a body it is httplib's own answer, to a head that it could not read.
-  const httplib::Server::HandlerWithResponse on_error = [](const httplib::Request&,
-                                                           httplib::Response& out) {
-    if (out.body.empty()) {
-      answer(out, out.status,
-             fmt::format("{}: not a request that is understood here\n", out.status));
-      out.set_header("Connection", "close");
+void AdminServer::Impl::add(std::string method, std::string path, Route route) {
+  RINGSIDE_CHECK(!started);
+  const bool is_new = routes[std::move(path)].emplace(std::move(method), std::move(route)).second;
+  RINGSIDE_CHECK(is_new);
+}
+
+void AdminServer::Impl::set_phase(Place place, Phase phase) {
+  place->phase = phase;
+  clients.splice(clients.end(), clients, place);
+}
+
+void AdminServer::Impl::make_room() {
+  if (clients.size() < limits::admin_connections) return;
+  const auto found = std::find_if(clients.begin(), clients.end(),
+                                  [](const Client& client) { return client.phase == Phase::idle; });
+  if (found == clients.end()) return;
+  found->connection.close();
+  set_phase(found, Phase::receiving);
+}
+
+Task<void> AdminServer::Impl::serve(Connection& connection) {
+  make_room();
+  const auto place = clients.insert(clients.end(), Client{connection});
+  co_await take_turns(place);
+  clients.erase(place);
+}
+
+Task<void> AdminServer::Impl::take_turns(Place place) {
+  Connection& connection = place->connection;
+  connection.lift_rate();  // our deadlines are for a whole request and a whole answer
+  RequestHead head;
+  for (bool last = false; !last;) {
+    set_phase(place, Phase::idle);
+    const auto next = co_await next_request(connection, head,
+                                            {limits::admin_idle_timeout, limits::admin_io_timeout});
+    if (next && !*next) co_return;
+    Turn turn;
+    set_phase(place, Phase::receiving);
+    if (next) {
+      begin(head, turn);
+      if (turn.route != nullptr && head.expects_continue && !connection.body_done() &&
+          !co_await write_all(connection, "HTTP/1.1 100 Continue\r\n\r\n", {})) {
+        co_return;
+      }
+      if (turn.route != nullptr) co_await read_body(connection, turn);
+    } else {
+      answer_error(turn, not_understood, next.error());
     }
-    return Handled::Handled;
-  };
-  engine.set_error_handler(on_error);
-  engine.set_post_routing_handler([](const httplib::Request&, httplib::Response& out) {
-    out.headers.erase("Keep-Alive");     // httplib's own timeout, which does not hold here
-    out.headers.erase("Accept-Ranges");  // they are not
-    out.set_header("Cache-Control", "no-store");
-    out.set_header("X-Content-Type-Options", "nosniff");
-  });
-}
-
-// One request and its answer; false where the connection must end after it.
-bool AdminServer::Impl::exchange(AdminWire& wire) {
-  bool understood = false;
-  bool last = false;
-  const Engine::AfterHead after_head = [&](httplib::Request& request) {
-    understood = true;
-    // What is left of a body that was not wanted must not be read as the next request: whatever has
-    // content is the last on its connection.
-    last = has_content(request) ||
-           ::strcasecmp(request.get_header_value("Connection").c_str(), "close") == 0;
-    request.headers.erase("Connection");
-    if (last) request.set_header("Connection", "close");  // makes httplib say so in the answer
-    make_plain(request);
-    wire.begin_body();
-  };
-  bool closed = false;
-  Stream stream(wire);
-  try {
-    const bool passed = engine.serve(stream, closed, after_head);
-    return passed && understood && !closed && !last;
-  } catch (const std::exception& error) {  // not a handler's: those are caught in route()
-    log::error("an admin connection was given up: {}", error.what());
-    return false;
+    set_phase(place, Phase::answering);
+    if (turn.route != nullptr) co_await answer_with_handler(connection, turn);
+    bodies_bytes -= turn.body.size();
+    turn.last = turn.last || connection.core().draining();
+    const std::string text = head_text(turn, connection.core().now());
+    const std::string_view body = turn.method == "HEAD" ? "" : std::string_view(turn.answer.body);
+    if (!co_await write_all(connection, text, body)) co_return;
+    last = turn.last || connection.core().draining();
   }
+  if (connection.core().draining()) co_return;
+  set_phase(place, Phase::receiving);
+  connection.set_deadline(limits::admin_linger_timeout);
+  co_await connection.linger(2 * limits::admin_body_size_bytes);
 }
 
-// All that has no content is answered here. httplib would read a POST without Content-Length, which
-// curl sends, until the client gives up; by RFC 9112 §6.3 it has no content.
-httplib::Server::HandlerResponse AdminServer::Impl::before_body(const httplib::Request& in,
-                                                                httplib::Response& out) const {
-  using Handled = httplib::Server::HandlerResponse;
-  const std::string coding = in.get_header_value("Transfer-Encoding");
-  if (!coding.empty() && ::strcasecmp(coding.c_str(), "chunked") != 0) {
-    answer(out, 501, "501: no transfer coding but chunked is understood here\n");
-    return Handled::Handled;
+void AdminServer::Impl::begin(const RequestHead& head, Turn& turn) const {
+  turn.method = head.method;
+  // What is left of a body that was not wanted must not be read as the next request: whatever has
+  // content is the last on its connection.
+  const bool has_content =
+      head.framing.kind == Framing::Kind::chunked || head.framing.length_bytes != 0;
+  turn.last = has_content || !head.keep_alive || head.minor_version == 0;
+  if (head.framing.length_bytes > limits::admin_body_size_bytes) return answer_too_large(turn);
+  if (has_content && head.fields.has("content-encoding")) {
+    return answer(turn, 415, "send the body as it is, without a Content-Encoding");
   }
-  if (is_too_large(in)) return answer_too_large(out);
-  const bool reads_body =
-      in.method == "PUT" || in.method == "POST" || in.method == "PATCH" || in.method == "DELETE";
-  if (reads_body && has_content(in)) return Handled::Unhandled;
-  route(in, {}, out);
-  return Handled::Handled;
+  const auto normal = normalise_target(head.target, turn.target);
+  if (!normal) return answer_error(turn, not_understood, normal.error());
+  find_route(head, turn);
 }
 
-void AdminServer::Impl::with_body(const httplib::Request& in, httplib::Response& out,
-                                  const httplib::ContentReader& read) const {
-  std::string body;
-  bool too_large = false;  // a chunked or packed body shows its size only here
-  const httplib::ContentReceiver receive = [&](const char* piece, std::size_t size) {
-    too_large = body.size() + size > limits::admin_body_size_bytes;
-    if (!too_large) body.append(piece, size);
-    return !too_large;
-  };
-  const bool whole = read(receive);
-  if (too_large) {
-    answer_too_large(out);
-  } else if (!whole) {
-    answer(out, 400, "400: the body ended early, came too slowly or is malformed\n");
-  } else {
-    route(in, body, out);
+void AdminServer::Impl::find_route(const RequestHead& head, Turn& turn) const {
+  const auto methods = routes.find(turn.target.path);
+  if (methods == routes.end()) {
+    std::string text = "no such path. These are:";
+    for (const auto& [path, known] : routes) text += fmt::format("\n  {} {}", allowed(known), path);
+    return answer(turn, 404, text);
   }
-}
-
-void AdminServer::Impl::route(const httplib::Request& in, std::string_view body,
-                              httplib::Response& out) const {
-  const auto methods = routes.find(in.path);
-  if (methods == routes.end()) return not_found(out);
-  const auto found = methods->second.find(in.method == "HEAD" ? "GET" : in.method);
+  const auto found = methods->second.find(head.method == "HEAD" ? "GET" : head.method);
   if (found == methods->second.end()) {
-    const std::string allow = allowed(methods->second);
-    out.set_header("Allow", allow);
-    return answer(out, 405, fmt::format("405: {} takes {}\n", methods->first, allow));
+    turn.allow = allowed(methods->second);
+    return answer(turn, 405, fmt::format("{} takes {}", methods->first, turn.allow));
   }
-  if (is_from_another_site(in)) {
-    return answer(out, 403, "403: a page of another site may not change anything here\n");
+  if (is_from_another_site(head)) {
+    return answer(turn, 403, "a page of another site may not change anything here");
   }
-  const auto query = in.target.find('?');
-  const Request request{in.path,
-                        query == std::string::npos ? std::string_view{}
-                                                   : std::string_view(in.target).substr(query + 1),
-                        body};
-  try {
-    Answer made = found->second(request);
-    out.status = made.status;
-    out.set_content(made.body, made.content_type);
-  } catch (const std::exception& error) {
-    log::error("admin {} {} failed: {}", in.method, in.path, error.what());
-    answer(out, 500, fmt::format("500: {}\n", error.what()));
-  } catch (...) {
-    log::error("admin {} {} failed with something that is no std::exception", in.method, in.path);
-    answer(out, 500, "500: the handler failed\n");
+  turn.route = &found->second;
+}
+
+// Under the deadline that the head had: the request is one.
+Task<void> AdminServer::Impl::read_body(Connection& connection, Turn& turn) {
+  while (!connection.body_done()) {
+    const auto piece = co_await connection.read_body();
+    if (!piece) co_return answer_error(turn, bad_body, piece.error());
+    if (turn.body.size() + piece->size() > limits::admin_body_size_bytes) {
+      co_return answer_too_large(turn);
+    }
+    if (bodies_bytes + piece->size() > limits::admin_threads * limits::admin_body_size_bytes) {
+      co_return answer(turn, 503, "there are too many large bodies at once; try again");
+    }
+    turn.body += *piece;
+    bodies_bytes += piece->size();
   }
 }
 
-void AdminServer::Impl::not_found(httplib::Response& out) const {
-  std::string text = "404: no such path. These are:\n";
-  for (const auto& [path, methods] : routes) {
-    text += fmt::format("  {} {}\n", allowed(methods), path);
-  }
-  answer(out, 404, text);
+Task<void> AdminServer::Impl::answer_with_handler(Connection& connection, Turn& turn) {
+  if (turn.route->quick) co_return call_handler(turn);
+  net::Waiter waiter(connection.core());
+  workers.run([&turn, bell = waiter.bell()] {
+    call_handler(turn);
+    bell->wake();
+  });
+  const bool woken = co_await waiter.wait(SteadyPoint::max());
+  RINGSIDE_CHECK(woken);  // stop() waits for us before it stops the core
 }
 
 AdminServer::AdminServer() : impl_(std::make_unique<Impl>()) {}
@@ -260,20 +347,41 @@ AdminServer::AdminServer() : impl_(std::make_unique<Impl>()) {}
 AdminServer::~AdminServer() { stop(); }
 
 void AdminServer::on(std::string method, std::string path, Handler handler) {
-  RINGSIDE_CHECK(!impl_->started);
-  const bool is_new =
-      impl_->routes[std::move(path)].emplace(std::move(method), std::move(handler)).second;
-  RINGSIDE_CHECK(is_new);
+  impl_->add(std::move(method), std::move(path), {std::move(handler), false});
+}
+
+void AdminServer::on_quick(std::string method, std::string path, Handler handler) {
+  impl_->add(std::move(method), std::move(path), {std::move(handler), true});
 }
 
 Result<void> AdminServer::start(const Endpoint& listen) {
-  auto started = impl_->connections.start(listen);
-  impl_->started = started.has_value();
-  return started;
+  RINGSIDE_CHECK(!impl_->started);
+  if (const auto listening = impl_->server.listen(listen); !listening) {
+    return invalid_input("for administrators: " + listening.error().message);
+  }
+  impl_->started = true;
+  impl_->workers.start();
+  impl_->cores.start();
+  return {};
 }
 
-Endpoint AdminServer::address() const { return impl_->connections.address(); }
+Endpoint AdminServer::address() const { return impl_->server.address(); }
 
-void AdminServer::stop() { impl_->connections.stop(); }
+// 1. Nothing is accepted any more, and whoever is not being answered is closed.
+// 2. The answers in hand go on: of a client that does not read, for limits::admin_io_timeout.
+// 3. With the connections gone, so are the threads.
+void AdminServer::stop() {
+  RINGSIDE_CHECK(!impl_->workers.include_caller());  // not from a handler
+  if (!impl_->cores.running()) return;
+  impl_->server.drain();
+  impl_->cores.on_each([this](net::Core&) {
+    for (const Impl::Client& client : impl_->clients) {
+      if (client.phase != Impl::Phase::answering) client.connection.close();
+    }
+  });
+  while (impl_->server.open_connections() != 0) std::this_thread::sleep_for(limits::drain_poll);
+  impl_->cores.stop();
+  impl_->workers.stop();
+}
 
 }  // namespace ringside::http

@@ -10,10 +10,10 @@
 
 namespace ringside::http {
 
-// The administrators' HTTP server: loopback unless told otherwise, on threads of its own
-// (cpp-httplib), never in the data path. Bodies above limits::admin_body_size_bytes get 413. What a
-// page of another site makes a browser send (its Origin is not our Host) gets 403, except GET and
-// HEAD.
+// The administrators' HTTP server: loopback unless told otherwise, on a core and threads of its
+// own, never in the data path. Bodies above limits::admin_body_size_bytes get 413, packed ones 415.
+// What a page of another site makes a browser send (its Origin is not our Host) gets 403, except
+// GET and HEAD. A connection holds no thread but while its handler runs.
 class AdminServer {
  public:
   struct Request {
@@ -26,7 +26,7 @@ class AdminServer {
     std::string content_type = "text/plain; charset=utf-8";
     std::string body;
   };
-  using Handler = std::function<Answer(const Request&)>;  // called on an admin thread; thread-safe
+  using Handler = std::function<Answer(const Request&)>;  // thread-safe; may block
 
   AdminServer();
   ~AdminServer();  // stops
@@ -35,6 +35,9 @@ class AdminServer {
   // get 404 with the list of paths that exist, wrong methods 405 with Allow. HEAD is answered by
   // the handler of GET. What a handler throws is logged and answered with 500.
   void on(std::string method, std::string path, Handler handler);
+  // The same for a handler that never waits: it is called on the server's core, so that it answers
+  // even while others block all threads.
+  void on_quick(std::string method, std::string path, Handler handler);
 
   // Binds and serves in the background. Port 0 takes a free one. An Error names the address and the
   // remedy (port in use, no permission, not an address of this machine).

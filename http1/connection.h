@@ -66,8 +66,8 @@ class Connection final : public net::Closable, private net::Deadline {
   std::optional<Result<std::string_view>> take_body();
   [[nodiscard]] bool body_done() const noexcept { return incoming_.body_done(); }
 
-  // From here on there are no messages: bytes as they come, held to no rate.
-  void begin_tunnel() noexcept { pace_.reset(); }
+  // From here on the other side is held to the deadlines that are set alone, and to no rate.
+  void lift_rate() noexcept { pace_.reset(); }
   // Bytes outside HTTP's messages, as they come; empty: the end. Consumed by the next read.
   Task<Result<std::string_view>> read_raw();
   // Bytes that are left where they are until consume_raw(); at least one more than the last time.

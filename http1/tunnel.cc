@@ -14,7 +14,7 @@ class Tunnel {
       : client_(client), upstream_(upstream), idle_timeout_(idle_timeout) {}
 
   Task<TunnelBytes> run() {
-    client_.begin_tunnel();
+    client_.lift_rate();
     down_.begin();
     client_.core().spawn(down());
     co_await carry(client_, upstream_, bytes_.up);

@@ -5,12 +5,12 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
+Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeouts timeouts) {
   static const HeadLimits head_limits = HeadLimits::defaults();
-  client.set_deadline(limits::client_idle_timeout);
+  client.set_deadline(timeouts.idle);
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
-  client.set_deadline(limits::client_head_timeout);
+  client.set_deadline(timeouts.head);
   const auto read = co_await client.read_request(head_limits, head);
   if (read) co_return true;
   if (read.error().kind == ErrorKind::disconnected) co_return false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/task.h"
 #include "http/head.h"
 #include "http1/connection.h"
@@ -13,9 +14,14 @@ namespace ringside::http {
 // Whether a request is let in: its body is not known to be too large, and there is memory for it.
 [[nodiscard]] Result<void> admit(net::Core& core, const RequestHead& head);
 
+struct TurnTimeouts {
+  Milliseconds idle = limits::client_idle_timeout;  // until a request begins
+  Milliseconds head = limits::client_head_timeout;  // from its first byte
+};
+
 // Waits for the next request and reads its head, each within its limit. False: the connection has
 // ended in order. An Error: the client is to be told, and the connection to end.
-Task<Result<bool>> next_request(Connection& client, RequestHead& head);
+Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeouts timeouts = {});
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.

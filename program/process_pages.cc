@@ -72,7 +72,8 @@ void Process::add_pages() {
   on("GET", "/", [this](const AdminServer::Request&) -> AdminServer::Answer {
     return {200, "text/html; charset=utf-8", front_page(service_.title())};
   });
-  on("GET", "/livez", [](const AdminServer::Request&) { return text(200, "alive\n"); });
+  admin_.on_quick("GET", "/livez",
+                  [](const AdminServer::Request&) { return text(200, "alive\n"); });
   on("GET", "/readyz", [this](const AdminServer::Request&) { return readiness(); });
   on("GET", "/metrics", [this](const AdminServer::Request&) -> AdminServer::Answer {
     return {200, std::string(metrics::exposition_content_type),

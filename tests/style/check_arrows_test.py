@@ -10,8 +10,10 @@ ringside_room(shard LINKS base USES OpenSSL::Crypto)
 ringside_room(geo LINKS base)
 ringside_room(metrics LINKS base)
 ringside_room(http LINKS base)
-ringside_room(cache LINKS base shard geo metrics http)
-ringside_room(sidecar LINKS base shard geo metrics http)  # not LINKS cache
+ringside_room(net LINKS base)
+ringside_room(http1 LINKS base http net)
+ringside_room(cache LINKS base shard geo metrics http http1 net)
+ringside_room(sidecar LINKS base shard geo metrics http http1 net)  # not LINKS cache
 """
 
 
@@ -20,7 +22,7 @@ class Arrows(ProjectTest):
         super().setUp()
         self.write("CMakeLists.txt", CMAKE)
         self.write("base/error.h", "#pragma once\n#include <string>\n")
-        self.write("sidecar/steps.cc", '#include "http/head.h"\n#include <boost/asio.hpp>\n')
+        self.write("sidecar/steps.cc", '#include "http/head.h"\n#include <string>\n')
         self.write("tests/sidecar/any_test.cc", '#include "cache/store.h"\n')
 
     def check(self) -> tuple[int, str]:
@@ -44,10 +46,12 @@ class Arrows(ProjectTest):
             ("cache/a.cc", "#include STORE", "can't be followed"),
             ("cache/a.cc", "#include <maxminddb.h>", "belongs in geo/*"),
             ("cache/a.cc", "#include <prometheus/registry.h>", "belongs in metrics/*"),
-            ("http/server.cc", "#include <httplib.h>", "belongs in http/admin_server.cc"),
+            ("http1/server.cc", "#include <httplib.h>", "belongs in http1/admin_client.cc"),
+            ("http1/a.cc", "#include <boost/asio/post.hpp>", "belongs in net/*.cc"),
+            ("net/core.h", "#include <boost/asio/post.hpp>", "belongs in net/*.cc"),
             ("http/a.cc", "#include <yaml-cpp/yaml.h>", "belongs in program/*"),
             ("shard/a.cc", "#include <xxhash.h>", "belongs in base/*"),
-            ("metrics/a.cc", "#include <boost/asio/ip/tcp.hpp>", "belongs in http/*"),
+            ("metrics/a.cc", "#include <boost/asio/ip/tcp.hpp>", "belongs in net/*.cc"),
             ("shard/a.cc", "#include <thread>", "no I/O, clock or threads"),
             ("shard/a.cc", '#include "base/clock.h"', "no I/O, clock or threads"),
             ("attic/a.cc", "", "no room that scripts/check-arrows knows"),
@@ -64,7 +68,9 @@ class Arrows(ProjectTest):
     def test_third_party_headers_at_home_pass(self) -> None:
         at_home = [
             ("geo/a.cc", "#include <maxminddb.h>"),
-            ("http/admin_server.cc", "#include <httplib.h>"),
+            ("http1/admin_client.cc", "#include <httplib.h>"),
+            ("net/core.cc", "#include <boost/asio/post.hpp>"),
+            ("net/loop.h", "#include <boost/asio/io_context.hpp>"),
             ("k8s/api_client.cc", "#include <httplib.h>"),
             ("program/main/a.cc", "#include <yaml-cpp/yaml.h>"),
             ("base/hash.cc", "#include <xxhash.h>"),
@@ -77,7 +83,7 @@ class Arrows(ProjectTest):
         differences = [
             ("ringside_room(http LINKS base)", "ringside_room(http LINKS base geo)", "links geo"),
             ("ringside_room(geo LINKS base)", "ringside_room(geo)", "does not link base"),
-            ("metrics http)  #", "metrics http\n cache USES x)  #", "sidecar links cache"),
+            ("http1 net)  #", "http1 net\n cache USES x)  #", "sidecar links cache"),
             ("ringside_room(geo", "ringside_room(attic LINKS base)\nringside_room(geo", "attic"),
         ]
         for old, new, expected in differences:
