@@ -29,6 +29,7 @@ namespace detail {
 // So a loop over such children needs no more stack than one of them.
 class TaskPromise {
  public:
+  // NOLINTNEXTLINE(misc-new-delete-overloads): it does not know deletes that are told the size
   static void* operator new(std::size_t size_bytes) { return allocate_frame(size_bytes); }
   static void operator delete(void* frame, std::size_t size_bytes) noexcept {
     free_frame(frame, size_bytes);
@@ -145,6 +146,7 @@ inline Task<void> ValuePromise<void>::get_return_object() noexcept {
 // A coroutine that owns itself.
 struct Detached {
   struct promise_type {
+    // NOLINTNEXTLINE(misc-new-delete-overloads): it does not know deletes that are told the size
     static void* operator new(std::size_t size_bytes) { return allocate_frame(size_bytes); }
     static void operator delete(void* frame, std::size_t size_bytes) noexcept {
       free_frame(frame, size_bytes);

@@ -8,6 +8,7 @@
 #include "cache/session.h"
 #include "http1/server.h"
 #include "net/core.h"
+#include "net/stack.h"
 #include "net/waiter.h"
 
 namespace ringside::cache {
@@ -28,7 +29,7 @@ struct Replica::Impl {
       : shared(start.name, start.memory_bytes),
         sheet(metrics::Role::cache, start.name, start.cores),
         settings(std::move(start.settings)),
-        cores(start.name, start.cores, clock),
+        cores(start.name, start.cores, clock, start.stack ? *start.stack : net::kernel_stack()),
         server(cores, [this](http::Connection& client) { return serve(client); }) {
     show_topology();
     shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
@@ -68,9 +69,14 @@ Replica::~Replica() { stop(); }
 
 Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock) {
   const Endpoint listen = start.listen;
+  const bool threads = start.threads;
   auto impl = std::make_unique<Impl>(std::move(start), clock);
   if (auto listening = impl->server.listen(listen); !listening) return listening.error();
-  impl->cores.start();
+  if (threads) {
+    impl->cores.start();
+  } else {
+    impl->cores.start_without_threads();
+  }
   return std::unique_ptr<Replica>(new Replica(std::move(impl)));
 }
 
@@ -116,5 +122,7 @@ void Replica::drain() { impl_->server.drain(); }
 std::size_t Replica::open_connections() const noexcept { return impl_->server.open_connections(); }
 
 void Replica::stop() { impl_->cores.stop(); }
+
+net::CoreGroup& Replica::cores() noexcept { return impl_->cores; }
 
 }  // namespace ringside::cache

@@ -12,6 +12,11 @@
 #include "http1/access_log.h"
 #include "metrics/sheet.h"
 
+namespace ringside::net {
+class CoreGroup;
+class Stack;
+}  // namespace ringside::net
+
 namespace ringside::cache {
 
 // One cache process's worth: a listener, a store, and the way to the origin. All methods are for
@@ -25,6 +30,8 @@ class Replica {
     std::size_t memory_bytes = limits::store_memory_bytes;
     std::shared_ptr<const Settings> settings;
     http::AccessLog* access_log = nullptr;  // outlives the replica; null: none is written
+    net::Stack* stack = nullptr;            // outlives the replica; null: the kernel's
+    bool threads = true;                    // no: who starts it drives cores()
   };
   // Binds and serves. The clock must outlive the replica.
   [[nodiscard]] static Result<std::unique_ptr<Replica>> start(Start start, const Clock& clock);
@@ -47,6 +54,9 @@ class Replica {
   void drain();
   [[nodiscard]] std::size_t open_connections() const noexcept;  // thread-safe
   void stop();
+
+  // To be driven where there are no threads.
+  [[nodiscard]] net::CoreGroup& cores() noexcept;
 
  private:
   struct Impl;

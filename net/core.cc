@@ -15,7 +15,8 @@ Task<void> advance_each_tick(Core& core) {
   Timer& timer = core.loop().tick;
   while (!core.stopped()) {
     timer.expires_after(limits::deadline_tick);
-    co_await CodeAwaiter([&](auto&& handler) { timer.async_wait(std::move(handler)); });
+    static_cast<void>(co_await CodeAwaiter(
+        [&](auto&& handler) { timer.async_wait(std::forward<decltype(handler)>(handler)); }));
     core.deadlines().advance(core.steady_now());
   }
 }
@@ -77,6 +78,7 @@ CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock, St
 CoreGroup::~CoreGroup() { stop(); }
 
 void CoreGroup::start() {
+  running_ = true;
   for (const auto& core : cores_) {
     threads_.emplace_back([this, core = core.get()] {
       // Linux allows 15 bytes; a longer name is cut rather than lost. First of all: a crash tells
@@ -103,11 +105,20 @@ void CoreGroup::on_each(const std::function<void(Core&)>& work) {
 }
 
 void CoreGroup::stop() {
+  // What was never started is left alone: its coroutines have not begun, and what they would use
+  // may be gone.
+  const bool driven_by_caller = running_ && threads_.empty();
+  running_ = false;
   for (const auto& core : cores_) {
     core->post([core = core.get()] { core->stop(); });
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  // One core's coroutines may have others to wake before they end.
+  for (bool any = driven_by_caller; any;) {
+    any = false;
+    for (const auto& core : cores_) any = core->run_ready() || any;
+  }
 }
 
 }  // namespace ringside::net

@@ -102,19 +102,24 @@ class CoreGroup {
   [[nodiscard]] std::size_t size() const noexcept { return cores_.size(); }
   [[nodiscard]] Core& operator[](std::size_t index) noexcept { return *cores_[index]; }
   // Between start() and stop(): else what is spawned never runs.
-  [[nodiscard]] bool running() const noexcept { return !threads_.empty(); }
+  [[nodiscard]] bool running() const noexcept { return running_; }
 
   void start();
+  // The same without threads: who calls drives the cores (Core::run_ready(), and the deadlines),
+  // and all the group's methods do their work in the caller's thread.
+  void start_without_threads() noexcept { running_ = true; }
   // Runs `work` on every core's thread and waits until all have; used to publish snapshots whole.
-  // Not from a core's own thread. Before start() or after stop() it runs here and now.
+  // Not from a core's own thread. Before start(), after stop() or without threads it runs here and
+  // now.
   void on_each(const std::function<void(Core&)>& work);
-  // Stops every core and joins its thread. Idempotent.
+  // Stops every core and joins its thread, or lets its coroutines unwind here. Idempotent.
   void stop();
 
  private:
   const std::string name_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::thread> threads_;
+  bool running_ = false;
 };
 
 }  // namespace ringside::net

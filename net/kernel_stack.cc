@@ -30,8 +30,9 @@ class KernelListener final : public Listener {
   Task<Result<std::unique_ptr<Transport>>> accept() override {
     while (acceptor_.is_open()) {
       Socket socket(core_.loop().executor());
-      const auto code = co_await CodeAwaiter(
-          [&](auto&& handler) { acceptor_.async_accept(socket, std::move(handler)); });
+      const auto code = co_await CodeAwaiter([&](auto&& handler) {
+        acceptor_.async_accept(socket, std::forward<decltype(handler)>(handler));
+      });
       if (!acceptor_.is_open()) break;
       if (code == asio::error::connection_aborted) continue;
       if (code) {
@@ -136,8 +137,9 @@ class KernelStack final : public Stack {
     Connecting connecting(core, socket, deadline);
     if (!connecting.broken_off()) {
       const tcp::endpoint endpoint = endpoint_of(address);
-      const auto code = co_await CodeAwaiter(
-          [&](auto&& handler) { socket.async_connect(endpoint, std::move(handler)); });
+      const auto code = co_await CodeAwaiter([&](auto&& handler) {
+        socket.async_connect(endpoint, std::forward<decltype(handler)>(handler));
+      });
       if (!code) co_return make_transport(std::move(socket));
       if (!connecting.broken_off()) {
         const bool ours = is_our_own_lack(code);

@@ -22,7 +22,8 @@ class Nap final : public Closable {
 
 Task<void> nap(Core& core, SteadyPoint::duration how_long) {
   Nap one(core, how_long);
-  co_await CodeAwaiter([&](auto&& handler) { one.timer().async_wait(std::move(handler)); });
+  static_cast<void>(co_await CodeAwaiter(
+      [&](auto&& handler) { one.timer().async_wait(std::forward<decltype(handler)>(handler)); }));
 }
 
 }  // namespace ringside::net

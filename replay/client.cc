@@ -17,8 +17,6 @@
 #include "net/nap.h"
 
 namespace ringside::replay {
-namespace {}  // namespace
-
 struct Client::Impl {
   Impl(ClientSettings the_settings, std::span<const LogRequest> the_requests, const Clock& clock)
       : settings(std::move(the_settings)),

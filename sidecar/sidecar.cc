@@ -8,6 +8,7 @@
 #include "http/hop.h"
 #include "http1/server.h"
 #include "net/core.h"
+#include "net/stack.h"
 #include "net/waiter.h"
 #include "sidecar/core_state.h"
 #include "sidecar/purge.h"
@@ -44,7 +45,7 @@ struct Sidecar::Impl {
   Impl(Start start, const Clock& clock)
       : sheet(metrics::Role::sidecar, "", start.cores),
         settings(std::move(start.settings)),
-        cores("sidecar", start.cores, clock),
+        cores("sidecar", start.cores, clock, start.stack ? *start.stack : net::kernel_stack()),
         server(
             cores, [this](http::Connection& client) { return serve(client); },
             [this](net::Core& core, const IpAddress& from) { return limit_of(core, from); }) {
@@ -91,9 +92,14 @@ Sidecar::~Sidecar() { stop(); }
 
 Result<std::unique_ptr<Sidecar>> Sidecar::start(Start start, const Clock& clock) {
   const Endpoint listen = start.listen;
+  const bool threads = start.threads;
   auto impl = std::make_unique<Impl>(std::move(start), clock);
   if (auto listening = impl->server.listen(listen); !listening) return listening.error();
-  impl->cores.start();
+  if (threads) {
+    impl->cores.start();
+  } else {
+    impl->cores.start_without_threads();
+  }
   return std::unique_ptr<Sidecar>(new Sidecar(std::move(impl)));
 }
 
@@ -157,5 +163,7 @@ void Sidecar::drain() { impl_->server.drain(); }
 std::size_t Sidecar::open_connections() const noexcept { return impl_->server.open_connections(); }
 
 void Sidecar::stop() { impl_->cores.stop(); }
+
+net::CoreGroup& Sidecar::cores() noexcept { return impl_->cores; }
 
 }  // namespace ringside::sidecar

@@ -12,6 +12,11 @@
 #include "sidecar/purge_report.h"
 #include "sidecar/settings.h"
 
+namespace ringside::net {
+class CoreGroup;
+class Stack;
+}  // namespace ringside::net
+
 namespace ringside::sidecar {
 
 // The front: takes clients' requests and forwards each to the replica that owns its shard. All
@@ -23,6 +28,8 @@ class Sidecar {
     std::size_t cores = 1;
     std::shared_ptr<const Settings> settings;
     http::AccessLog* access_log = nullptr;  // outlives the sidecar; null: none is written
+    net::Stack* stack = nullptr;            // outlives the sidecar; null: the kernel's
+    bool threads = true;                    // no: who starts it drives cores()
   };
   // Binds and serves. The clock must outlive the sidecar.
   [[nodiscard]] static Result<std::unique_ptr<Sidecar>> start(Start start, const Clock& clock);
@@ -37,6 +44,7 @@ class Sidecar {
 
   // Asks every replica to purge the URI (all shard keys and variants; `*`: everything).
   // Waits at most the request deadline; once stopped, no replica is asked and all are missing.
+  // Needs the cores' own threads.
   [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
 
   // Forgets what is kept nearby, on every core, for those who purge the replicas themselves: to be
@@ -48,6 +56,9 @@ class Sidecar {
   [[nodiscard]] std::size_t open_connections() const noexcept;  // thread-safe
   // Ends everything at once. Idempotent.
   void stop();
+
+  // To be driven where there are no threads.
+  [[nodiscard]] net::CoreGroup& cores() noexcept;
 
  private:
   struct Impl;

@@ -20,7 +20,7 @@ const { makeStream } = require('./streams.js');
 const FINDINGS_SHOWN = 20;
 
 // What Ringside writes itself; the rest arrives as it was sent, in its order.
-const REWRITTEN = new Set(['host', 'content-length', 'transfer-encoding', 'via', 'forwarded', 'x-forwarded-for',
+const REWRITTEN = new Set(['host', 'content-length', 'transfer-encoding', 'via', 'forwarded', 'x-forwarded-for', 'x-forwarded-proto',
                            'x-country', 'surrogate-capability', 'expect', 'connection']);
 
 class Oracle {

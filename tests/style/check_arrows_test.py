@@ -22,7 +22,7 @@ class Arrows(ProjectTest):
         super().setUp()
         self.write("CMakeLists.txt", CMAKE)
         self.write("base/error.h", "#pragma once\n#include <string>\n")
-        self.write("sidecar/steps.cc", '#include "http/head.h"\n#include <string>\n')
+        self.write("sidecar/steps.cc", '#include "http/head.h"\n')
         self.write("tests/sidecar/any_test.cc", '#include "cache/store.h"\n')
 
     def check(self) -> tuple[int, str]:
@@ -52,6 +52,8 @@ class Arrows(ProjectTest):
             ("http/a.cc", "#include <yaml-cpp/yaml.h>", "belongs in program/*"),
             ("shard/a.cc", "#include <xxhash.h>", "belongs in base/*"),
             ("metrics/a.cc", "#include <boost/asio/ip/tcp.hpp>", "belongs in net/*.cc"),
+            ("cache/a.cc", '#include "net/loop.h"', "belongs in net/*"),
+            ("http/a.cc", "#include <thread>", "no I/O and no threads"),
             ("shard/a.cc", "#include <thread>", "no I/O, clock or threads"),
             ("shard/a.cc", '#include "base/clock.h"', "no I/O, clock or threads"),
             ("attic/a.cc", "", "no room that scripts/check-arrows knows"),
