@@ -61,21 +61,22 @@ namespace ringside::cache {
 using model::is;
 using model::Mutant;
 
-Verdict real_judge(const Freshness* stored, const http::RequestDirectives& asked,
+Verdict real_judge(const Freshness* stored, const http::RequestDirectives& request,
                    TimePoint now) noexcept;
 Freshness real_freshness_of(const FreshnessInput& input);
 Storability real_storability(const StorabilityInput& input) noexcept;
-std::string real_variant_key(const std::vector<std::string>& names, const http::Fields& fields);
+std::string real_variant_key(const std::vector<std::string>& names,
+                             const http::Fields& request_fields);
 bool real_is_not_modified(const http::Fields& request, const http::Fields& stored,
                           TimePoint now) noexcept;
 void real_invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
                            const http::ResponseHead& response);
 
-Verdict judge(const Freshness* stored, const http::RequestDirectives& asked,
+Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
               TimePoint now) noexcept {
-  if (stored == nullptr) return real_judge(stored, asked, now);
+  if (stored == nullptr) return real_judge(stored, request, now);
   Freshness freshness = *stored;
-  http::RequestDirectives directives = asked;
+  http::RequestDirectives directives = request;
   if (is(Mutant::fresh_at_its_end)) freshness.lifetime += Seconds{1};
   if (is(Mutant::must_revalidate_ignored)) freshness.must_revalidate = false;
   if (is(Mutant::no_cache_ignored)) freshness.no_cache = false;
@@ -102,8 +103,8 @@ Storability storability(const StorabilityInput& input) noexcept {
                            input.content_location_is_target, input.is_understood_part});
 }
 
-std::string variant_key(const std::vector<std::string>& names, const http::Fields& fields) {
-  return is(Mutant::vary_ignored) ? std::string{} : real_variant_key(names, fields);
+std::string variant_key(const std::vector<std::string>& names, const http::Fields& request_fields) {
+  return is(Mutant::vary_ignored) ? std::string{} : real_variant_key(names, request_fields);
 }
 
 bool is_not_modified(const http::Fields& request, const http::Fields& stored,
