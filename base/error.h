@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-// What went wrong, in the terms that decide what the client is told (see http1/error_response.h).
+// What went wrong, in the terms that decide what the client is told (see http/error_response.h).
 enum class ErrorKind {
   malformed,            // bytes that are no HTTP message: 400 from a client, 502 from upstream
   head_too_large,       // 431

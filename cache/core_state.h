@@ -7,10 +7,9 @@
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
+#include "hop/origin_access.h"
+#include "hop/upstream.h"
 #include "http/hop.h"
-#include "http1/access_log.h"
-#include "http1/origin_access.h"
-#include "http1/pool.h"
 #include "metrics/sheet.h"
 #include "net/core.h"
 #include "net/origin_gates.h"
@@ -55,32 +54,30 @@ inline std::size_t invalidate_shared(Shared& shared, const CacheKey& key) {
 // What one core's requests share. Only that core's thread touches it.
 struct CoreState {
   CoreState(net::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
-            metrics::CoreSheet& counts, http::AccessLog::Queue* log)
+            metrics::CoreSheet& counts, std::unique_ptr<hop::Upstreams> the_origins)
       : core(the_core),
         shared(the_shared),
         settings(std::move(first)),
-        origins(the_core, ErrorSource::origin),
+        origins(std::move(the_origins)),
         origin_access(the_core, the_shared.gates),
-        sheet(counts),
-        access_log(log) {
+        sheet(counts) {
     follow(settings);
   }
 
   // Takes new settings over.
   void follow(std::shared_ptr<const Settings> next) {
     settings = std::move(next);
-    origins.set_tls(settings->tls);
+    origins->set_tls(settings->tls);
     origin_access.forget();
   }
 
   net::Core& core;
   Shared& shared;
   std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
-  http::Pool origins;
-  http::OriginAccess origin_access;
+  std::unique_ptr<hop::Upstreams> origins;
+  hop::OriginAccess origin_access;
   metrics::CoreSheet& sheet;
-  http::AccessLog::Queue* access_log;  // null: none is written
-  std::size_t refreshes = 0;           // in the background, at this moment
+  std::size_t refreshes = 0;  // in the background, at this moment
 };
 
 }  // namespace ringside::cache

@@ -8,23 +8,23 @@
 
 namespace ringside::cache {
 
-FetchPlan plan_fetch(const Inquiry& inquiry, const StoredPointer& stored) {
+FetchPlan plan_fetch(const RequestContext& context, const StoredPointer& stored) {
   FetchPlan plan;
-  const std::string wanted = inquiry.ranges ? http::range_text(*inquiry.ranges) : std::string{};
+  const std::string wanted = context.ranges ? http::range_text(*context.ranges) : std::string{};
   if (stored && !stored->extent) {
     plan.validated = stored;
     // What is a whole now may have become too large to be asked for at once.
     const bool in_slices =
-        inquiry.route != nullptr && inquiry.rules().slice_size_bytes > 0 && !is_untagged(stored);
+        context.route != nullptr && context.rules().slice_size_bytes > 0 && !is_untagged(stored);
     if (in_slices) plan.range = wanted;
     return plan;
   }
   plan.range = wanted;
   if (!stored) return plan;
-  if (inquiry.ranges &&
-      covers(*stored, http::resolve(*inquiry.ranges, complete_length_bytes(*stored)))) {
+  if (context.ranges &&
+      covers(*stored, http::resolve(*context.ranges, complete_length_bytes(*stored)))) {
     plan.validated = stored;
-  } else if (!inquiry.ranges && stored->extent->first_byte == 0 &&
+  } else if (!context.ranges && stored->extent->first_byte == 0 &&
              same_strong_validator(stored->head->fields(), stored->head->fields())) {
     plan.range = fmt::format("bytes={}-", stored->body->size_bytes);
     plan.completed = stored;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "cache/inquiry.h"
+#include "cache/request_context.h"
 #include "cache/stored_response.h"
 
 namespace ringside::cache {
@@ -27,6 +27,6 @@ struct FetchPlan {
 //   a part that has what is wanted   validate it, asking for what is wanted
 //   the beginning, the whole wanted  ask for the rest, where an entity tag tells that it fits
 //   else                             ask for what is wanted
-[[nodiscard]] FetchPlan plan_fetch(const Inquiry& inquiry, const StoredPointer& stored);
+[[nodiscard]] FetchPlan plan_fetch(const RequestContext& context, const StoredPointer& stored);
 
 }  // namespace ringside::cache

@@ -42,7 +42,7 @@ std::shared_ptr<const Body> make_body(std::vector<PiecePointer> pieces) {
 // Reads one body into a flight.
 class Filling {
  public:
-  Filling(CoreState& state, Flight& flight, http::Exchange& exchange, const FillTerms& terms)
+  Filling(CoreState& state, Flight& flight, hop::Exchange& exchange, const FillTerms& terms)
       : state_(state),
         flight_(flight),
         exchange_(exchange),
@@ -54,23 +54,22 @@ class Filling {
 
   // True: the body is complete.
   Task<bool> run() {
-    http::Connection& origin = exchange_.connection();
-    while (!origin.body_done()) {
-      auto piece = origin.take_body();
-      if (!piece) {
-        origin.set_deadline(limits::upstream_io_timeout);
-        piece = co_await origin.read_body();
-      }
-      if (!*piece) {
-        state_.sheet.count_error(piece->error());
-        fail(piece->error());
+    for (bool last = false; !last;) {
+      auto pulled = exchange_.take();
+      if (!pulled) pulled = co_await exchange_.pull();
+      if (!*pulled) {
+        state_.sheet.count_error(pulled->error());
+        fail(pulled->error());
         co_return false;
       }
-      if ((*piece)->empty()) continue;
-      came_bytes_ += (*piece)->size();
-      if (keeping_ && !reservation_.add(piece_cost_bytes((*piece)->size()))) let_go();
-      flight_.append(std::make_shared<const Piece>(**piece));
+      last = (*pulled)->last;
+      for (const std::string_view piece : (*pulled)->pieces) {
+        came_bytes_ += piece.size();
+        if (keeping_ && !reservation_.add(piece_cost_bytes(piece.size()))) let_go();
+        flight_.append(std::make_shared<const Piece>(piece));
+      }
       if (came_bytes_ > terms_.expected_bytes.value_or(came_bytes_)) break;
+      if (last) break;
       bool has_room = true;
       if (!keeping_) has_room = co_await flight_.wait_for_room(room_, limits::client_io_timeout);
       if (!has_room) {
@@ -102,7 +101,6 @@ class Filling {
       state_.shared.flights.leave(flight_);
     }
     flight_.finish();
-    exchange_.finish();
   }
 
  private:
@@ -121,7 +119,7 @@ class Filling {
 
   CoreState& state_;
   Flight& flight_;
-  http::Exchange& exchange_;
+  hop::Exchange& exchange_;
   const FillTerms& terms_;
   Reservation reservation_;
   net::Waiter room_;
@@ -132,7 +130,7 @@ class Filling {
 }  // namespace
 
 Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
-                std::unique_ptr<http::Exchange> exchange, FillTerms terms) {
+                std::unique_ptr<hop::Exchange> exchange, FillTerms terms) {
   Filling filling(state, *flight, *exchange, terms);
   if (co_await filling.run()) filling.finish();
 }

@@ -6,7 +6,7 @@
 
 #include "cache/core_state.h"
 #include "cache/flight.h"
-#include "http1/exchange.h"
+#include "hop/upstream.h"
 
 namespace ringside::cache {
 
@@ -25,6 +25,6 @@ struct FillTerms {
 // What turns out too large to store is still streamed to those who wait for it, at the pace of the
 // fastest; if they all go, the fetch ends.
 Task<void> fill(CoreState& state, std::shared_ptr<Flight> flight,
-                std::unique_ptr<http::Exchange> exchange, FillTerms terms);
+                std::unique_ptr<hop::Exchange> exchange, FillTerms terms);
 
 }  // namespace ringside::cache

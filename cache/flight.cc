@@ -31,31 +31,36 @@ Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
   }
 }
 
-Task<Result<std::vector<PiecePointer>>> Flight::Reader::next(Milliseconds timeout) {
+std::optional<Result<Flight::Reader::Taken>> Flight::Reader::take() {
+  const std::lock_guard lock(flight_->mutex_);
+  const auto& pieces = flight_->pieces_;
+  if (position_ < flight_->first_kept_) {
+    left_behind_ = true;
+    std::erase(flight_->readers_, this);  // the fetch goes on for the others alone
+    flight_->drop_what_was_read();
+    return Error{ErrorKind::timeout, ErrorSource::client, Retry::no,
+                 "the client takes less than the others of a response too large to store"};
+  }
+  const bool is_done = flight_->state_ == State::done;
+  if (position_ < pieces.size() || is_done) {
+    const std::size_t end = std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
+    Taken taken;
+    taken.pieces.assign(pieces.begin() + static_cast<std::ptrdiff_t>(position_),
+                        pieces.begin() + static_cast<std::ptrdiff_t>(end));
+    taken.last = is_done && end == pieces.size();
+    for (const PiecePointer& piece : taken.pieces) offset_bytes_ += piece->bytes().size();
+    position_ = end;
+    if (!flight_->keeping_) flight_->drop_what_was_read();
+    return taken;
+  }
+  if (flight_->state_ == State::failed) return flight_->error_;
+  waiting_ = true;
+  return std::nullopt;
+}
+
+Task<Result<Flight::Reader::Taken>> Flight::Reader::next(Milliseconds timeout) {
   while (true) {
-    {
-      const std::lock_guard lock(flight_->mutex_);
-      const auto& pieces = flight_->pieces_;
-      if (position_ < flight_->first_kept_) {
-        left_behind_ = true;
-        std::erase(flight_->readers_, this);  // the fetch goes on for the others alone
-        flight_->drop_what_was_read();
-        co_return Error{ErrorKind::timeout, ErrorSource::client, Retry::no,
-                        "the client takes less than the others of a response too large to store"};
-      }
-      if (position_ < pieces.size()) {
-        const std::size_t end = std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
-        std::vector<PiecePointer> taken(pieces.begin() + static_cast<std::ptrdiff_t>(position_),
-                                        pieces.begin() + static_cast<std::ptrdiff_t>(end));
-        for (const PiecePointer& piece : taken) offset_bytes_ += piece->bytes().size();
-        position_ = end;
-        if (!flight_->keeping_) flight_->drop_what_was_read();
-        co_return taken;
-      }
-      if (flight_->state_ == State::done) co_return std::vector<PiecePointer>{};
-      if (flight_->state_ == State::failed) co_return flight_->error_;
-      waiting_ = true;
-    }
+    if (auto taken = take()) co_return *std::move(taken);
     if (!co_await waiter_.wait(core_.steady_now() + timeout)) {
       co_return Error{ErrorKind::timeout, ErrorSource::origin, Retry::no,
                       "the shared fetch made no progress before the deadline"};

@@ -50,9 +50,16 @@ class Flight {
     [[nodiscard]] bool joined() const noexcept { return joined_; }
     // Waits until the head is known, or the flight has ended without one. False: the deadline came.
     Task<bool> wait_for_head(SteadyPoint deadline);
-    // The next pieces, empty at the end of the body. An Error: the fetch failed, or the deadline;
-    // or this reader was left_behind().
-    Task<Result<std::vector<PiecePointer>>> next(Milliseconds timeout);
+    // Some of the body.
+    struct Taken {
+      std::vector<PiecePointer> pieces;
+      bool last = false;  // nothing follows
+    };
+    // What is there already; nullopt: nothing yet. An Error: the fetch failed, or this reader was
+    // left_behind().
+    std::optional<Result<Taken>> take();
+    // The same, waiting for it. An Error may be the deadline, too.
+    Task<Result<Taken>> next(Milliseconds timeout);
     // The flight keeps no whole body, and its bytes went by before this reader took them. What
     // follows offset_bytes() it must get elsewhere.
     [[nodiscard]] bool left_behind() const noexcept { return left_behind_; }

@@ -24,12 +24,12 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
   return target.text();
 }
 
-void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                       const http::ResponseHead& response) {
-  const auto targets = http::invalidated_targets(inquiry.method, inquiry.host, inquiry.target,
+  const auto targets = http::invalidated_targets(context.method, context.host, context.target,
                                                  response.status, response.fields);
   for (const std::string& target : targets) {
-    invalidate_uri(shared, settings, inquiry.host, target);
+    invalidate_uri(shared, settings, context.host, target);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cache/core_state.h"
-#include "cache/inquiry.h"
+#include "cache/request_context.h"
 #include "http/head.h"
 
 namespace ringside::cache {
@@ -19,7 +19,7 @@ namespace ringside::cache {
 
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
 // see http::invalidated_targets. What lies on other replicas the sidecar tells them.
-void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                       const http::ResponseHead& response);
 
 // Forgets what a sidecar says that is invalid (internal::invalidate). nullopt: it says nothing of

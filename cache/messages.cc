@@ -6,10 +6,10 @@
 
 #include "cache/conditional.h"
 #include "http/byte_range.h"
-#include "http/date.h"
+#include "http/error_response.h"
+#include "http/hop.h"
 #include "http/internal_fields.h"
 #include "http/targeted_cache_control.h"
-#include "http1/head_text.h"
 
 namespace ringside::cache {
 namespace {
@@ -23,42 +23,41 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
 
 // Origins that speak Surrogate-Control want to know whether anybody listens (W3C note "Edge
 // Architecture Specification" §2.1). What those before us say follows.
-void append_capability(std::string& out, const Rules& rules) {
+void add_capability(http::FieldLines& out, const Rules& rules) {
   const bool heeded = std::any_of(
       rules.targeted.begin(), rules.targeted.end(),
       [](const std::string& name) { return http::same_token(name, "surrogate-control"); });
   if (heeded) {
-    http::append_field(out, "Surrogate-Capability",
-                       fmt::format("{}=\"Surrogate/1.0\"", http::kSurrogateDevice));
+    out.add("Surrogate-Capability", fmt::format("{}=\"Surrogate/1.0\"", http::kSurrogateDevice));
   }
 }
 
-void append_asking(std::string& out, const Asking& asking) {
+void add_asking(http::FieldLines& out, const Asking& asking) {
   if (asking.validated != nullptr) {
     const http::Fields& fields = asking.validated->fields();
-    if (const auto etag = fields.first("etag")) http::append_field(out, "If-None-Match", *etag);
+    if (const auto etag = fields.first("etag")) out.add("If-None-Match", *etag);
     if (const auto changed = fields.first("last-modified")) {
-      http::append_field(out, "If-Modified-Since", *changed);
+      out.add("If-Modified-Since", *changed);
     }
   }
-  if (!asking.range.empty()) http::append_field(out, "Range", asking.range);
+  if (!asking.range.empty()) out.add("Range", asking.range);
   if (asking.same_as != nullptr) {
     const auto etag = asking.same_as->fields().first("etag");
-    if (etag) http::append_field(out, "If-Range", *etag);
+    if (etag) out.add("If-Range", *etag);
   }
 }
 
 // Those of the fields that pass `wanted`, by the route's rules.
 template <class Wanted>
-void append_fields(std::string& out, const http::Fields& fields, const Rules& rules,
-                   const Wanted& wanted) {
+void add_fields(http::FieldLines& out, const http::Fields& fields, const Rules& rules,
+                const Wanted& wanted) {
   for (const http::Field& field : fields) {
     if (!rules.response_fields.replaces(field.name) && wanted(field.name)) {
-      http::append_field(out, field.name, field.value);
+      out.add(field.name, field.value);
     }
   }
   for (const auto& [name, value] : rules.response_fields.set) {
-    if (wanted(name)) http::append_field(out, name, value);
+    if (wanted(name)) out.add(name, value);
   }
 }
 
@@ -68,83 +67,78 @@ bool describes_content(std::string_view name) noexcept {
 
 }  // namespace
 
-void write_origin_head(std::string& out, const http::RequestHead& request, const Inquiry& inquiry,
-                       const Settings& settings, std::string_view own_via, const Asking& asking) {
+void write_origin_fields(http::FieldLines& out, const http::RequestHead& request,
+                         const RequestContext& context, const Settings& settings,
+                         std::string_view own_via, const Asking& asking) {
   out.clear();
-  http::append_request_start(out, inquiry.method, inquiry.target, inquiry.host);
-  if (inquiry.route != nullptr) append_capability(out, inquiry.rules());
+  if (context.route != nullptr) add_capability(out, context.rules());
   const auto connection = request.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
         http::is_hop_by_hop(field.name, connection) || (asking.fills && is_condition(field.name)) ||
-        (inquiry.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
+        (context.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
       continue;
     }
-    http::append_field(out, field.name, field.value);
+    out.add(field.name, field.value);
   }
-  http::append_framing(out, request.framing);
-  http::append_expectation(out, request);
-  http::append_max_forwards(out, inquiry.hop);
-  http::append_via(out, request, own_via);
-  if (!inquiry.country.empty()) http::append_field(out, settings.country_header, inquiry.country);
-  append_asking(out, asking);
-  if (inquiry.hop.upgrades) http::append_upgrade(out);
-  out.append("\r\n");
+  http::add_hop_fields(out, request, context.hop, own_via);
+  if (!context.country.empty()) out.add(settings.country_header, context.country);
+  add_asking(out, asking);
 }
 
-void begin_stored_head(std::string& out, const StoredHead& stored, const Rules& rules) {
+void begin_stored(http::Response& out, const std::shared_ptr<const StoredHead>& stored,
+                  const Rules& rules) {
+  out.begin(stored->status(), stored->reason());
   if (rules.response_fields.empty()) {
-    out = stored.text();
-    return;
+    out.owner = stored;
+    out.shared_lines = stored->lines();
+  } else {
+    add_fields(out.fields, stored->fields(), rules, [](std::string_view) { return true; });
   }
-  out = stored.text().substr(0, stored.text().find("\r\n") + 2);
-  append_fields(out, stored.fields(), rules, [](std::string_view) { return true; });
 }
 
-void begin_partial_head(std::string& out, const StoredHead& stored, const Rules& rules,
-                        std::string_view content_range, std::string_view content_type) {
-  out.assign("HTTP/1.1 206 Partial Content\r\n");
-  append_fields(out, stored.fields(), rules, [&](std::string_view name) {
+void begin_partial(http::Response& out, const StoredHead& stored, const Rules& rules,
+                   std::string_view content_range, std::string_view content_type) {
+  out.begin(206, http::reason_of(206));
+  add_fields(out.fields, stored.fields(), rules, [&](std::string_view name) {
     const bool said_anew = http::same_token(name, "content-range") ||
                            (!content_type.empty() && http::same_token(name, "content-type"));
     return !said_anew && !is_digest_of_content(name);
   });
-  if (!content_type.empty()) http::append_field(out, "Content-Type", content_type);
-  if (!content_range.empty()) http::append_field(out, "Content-Range", content_range);
+  if (!content_type.empty()) out.fields.add("Content-Type", content_type);
+  if (!content_range.empty()) out.fields.add("Content-Range", content_range);
 }
 
 // What describes the content that is not sent stays away: Content-Location may, and must, stand.
-void begin_not_modified_head(std::string& out, const StoredHead& stored, const Rules& rules) {
-  out.assign("HTTP/1.1 304 Not Modified\r\n");
-  append_fields(out, stored.fields(), rules, [](std::string_view name) {
+void begin_not_modified(http::Response& out, const StoredHead& stored, const Rules& rules) {
+  out.begin(304, http::reason_of(304));
+  add_fields(out.fields, stored.fields(), rules, [](std::string_view name) {
     return !describes_content(name) || http::same_token(name, "content-location");
   });
 }
 
-void begin_forwarded_head(std::string& out, const http::ResponseHead& response, const Rules& rules,
-                          TimePoint now, std::string_view own_name) {
-  out.clear();
-  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", response.status, response.reason);
+void begin_forwarded(http::Response& out, const http::ResponseHead& response, const Rules& rules,
+                     TimePoint now, std::string_view own_name) {
+  out.begin(response.status, response.reason);
+  out.length_is_known = http::length_is_known(response.framing);
   const auto connection = response.fields.combined("connection").value_or(std::string{});
-  append_fields(out, response.fields, rules, [&](std::string_view name) {
+  add_fields(out.fields, response.fields, rules, [&](std::string_view name) {
     return !http::is_internal(name) && !http::is_hop_by_hop(name, connection);
   });
-  http::append_date_if_absent(out, response.fields, now);
-  http::append_field(out, "Via", http::via_member(response.minor_version, own_name));
+  http::add_date_if_absent(out.fields, response.fields, now);
+  out.fields.add("Via", http::via_member(response.minor_version, own_name));
 }
 
-void begin_unsatisfiable_head(std::string& out, std::uint64_t complete_length_bytes,
-                              TimePoint now) {
-  const auto date = http::format_date(now);
-  out.assign("HTTP/1.1 416 Range Not Satisfiable\r\n");
-  http::append_field(out, "Date", {date.data(), date.size()});
-  http::append_field(out, "Content-Range", http::unsatisfied_range_text(complete_length_bytes));
+void begin_unsatisfiable(http::Response& out, std::uint64_t complete_length_bytes, TimePoint now) {
+  out.begin(416, http::reason_of(416));
+  http::add_date(out.fields, now);
+  out.fields.add("Content-Range", http::unsatisfied_range_text(complete_length_bytes));
 }
 
 std::string lines_not_stored(const http::Fields& fields, const std::vector<std::string>& names,
                              const Rules& rules) {
   const auto connection = fields.combined("connection").value_or(std::string{});
-  std::string lines;
+  http::FieldLines lines;
   for (const http::Field& field : fields) {
     const auto is_named = [&](const std::string& name) {
       return http::same_token(name, field.name);
@@ -154,42 +148,35 @@ std::string lines_not_stored(const http::Fields& fields, const std::vector<std::
         rules.response_fields.replaces(field.name)) {
       continue;
     }
-    http::append_field(lines, field.name, field.value);
+    lines.add(field.name, field.value);
   }
-  return lines;
+  return std::string(lines.text());
 }
 
-std::string purge_response(std::size_t removed, bool keep_alive, TimePoint now) {
-  const auto body = fmt::format("purged {} stored responses\n", removed);
-  const auto date = http::format_date(now);
-  return fmt::format(
-      "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
-      "Date: {}\r\n{}: {}\r\n{}\r\n{}",
-      body.size(), std::string_view(date.data(), date.size()), http::internal::purged, removed,
-      keep_alive ? "" : "Connection: close\r\n", body);
+void make_purge_response(http::Response& out, std::size_t removed, TimePoint now) {
+  std::string text = fmt::format("purged {} stored responses\n", removed);
+  out.begin(200, http::reason_of(200));
+  out.fields.add("Content-Type", "text/plain; charset=utf-8");
+  out.fields.add("Content-Length", fmt::to_string(text.size()));
+  http::add_date(out.fields, now);
+  out.fields.add(http::internal::purged, fmt::to_string(removed));
+  out.body = http::Body(std::move(text));
 }
 
-void end_head(std::string& out, const AnswerNotes& notes) {
-  const auto to = std::back_inserter(out);
-  out.append(notes.own_lines);
-  if (notes.age) fmt::format_to(to, "Age: {}\r\n", notes.age->count());
-  if (notes.length_bytes) fmt::format_to(to, "Content-Length: {}\r\n", *notes.length_bytes);
-  out.append("Cache-Status: ");
-  http::append_cache_status(out, notes.status);
-  out.append("\r\n");
-  if (notes.coding == http::Coding::chunked) out.append("Transfer-Encoding: chunked\r\n");
-  if (!notes.keep_alive) {
-    out.append("Connection: close\r\n");
-  } else if (notes.client_minor_version == 0) {
-    out.append("Connection: keep-alive\r\n");
+void end_response(http::Response& out, const ResponseNotes& notes) {
+  http::FieldLines& fields = out.fields;
+  fields.append(notes.own_lines);
+  if (notes.age) fields.add("Age", fmt::format_int(notes.age->count()).c_str());
+  if (notes.length_bytes) {
+    fields.add("Content-Length", fmt::format_int(*notes.length_bytes).c_str());
   }
+  http::add_cache_status(fields, {}, notes.status);
   if (notes.to_sidecar) {
-    http::append_field(out, http::internal::outcome, metrics::name(notes.outcome));
+    fields.add(http::internal::outcome, metrics::name(notes.outcome));
     if (notes.near_ttl) {
-      http::append_field(out, http::internal::near_ttl, fmt::to_string(notes.near_ttl->count()));
+      fields.add(http::internal::near_ttl, fmt::format_int(notes.near_ttl->count()).c_str());
     }
   }
-  out.append("\r\n");
 }
 
 }  // namespace ringside::cache

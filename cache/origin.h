@@ -1,17 +1,30 @@
 #pragma once
 
+#include <memory>
+
 #include "cache/core_state.h"
-#include "cache/inquiry.h"
-#include "http1/exchange.h"
+#include "cache/messages.h"
+#include "cache/request_context.h"
+#include "hop/upstream.h"
 
 namespace ringside::cache {
 
-// Asks one of the route's origins, on failure the next where that is allowed, and counts it all. On
-// success the exchange's head is read. An Error of our own says that no origin was asked: they are
-// given no more requests at the moment (see http::OriginGate). `time_allowed`: to the answer's
-// head.
-Task<Result<void>> ask_origin(CoreState& state, const Settings& settings, const Inquiry& inquiry,
-                              Milliseconds time_allowed, http::Exchange& exchange,
-                              const http::OutgoingRequest& outgoing);
+// The last source of the chain: asks one of the route's origins, on failure the next where that is
+// allowed, and counts it all. `asking` says with which fields; of `outgoing` what is about the
+// content, the caller and the method stands already. An Error of our own says that no origin was
+// asked: they are given no more requests at the moment (see net::OriginGate). `time_allowed`: to
+// the head of the response.
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_origin(CoreState& core, const Settings& settings,
+                                                        const http::RequestHead& request,
+                                                        const RequestContext& context,
+                                                        const Asking& asking,
+                                                        Milliseconds time_allowed,
+                                                        hop::UpstreamRequest outgoing);
+
+// Those bytes of the whole of which `head` tells the entity tag, by a fetch for this request alone,
+// where the origin has the same entity still (RFC 9110 §13.1.5). Null: they are not to be had.
+struct Transaction;
+Task<std::unique_ptr<hop::Exchange>> ask_for_span(Transaction& transaction, const StoredHead& head,
+                                                  http::ByteSpan span);
 
 }  // namespace ringside::cache

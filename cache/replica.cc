@@ -1,14 +1,11 @@
 #include "cache/replica.h"
 
-#include <mutex>
 #include <vector>
 
 #include "cache/core_state.h"
+#include "cache/handler.h"
 #include "cache/invalidation.h"
-#include "cache/session.h"
-#include "http1/server.h"
 #include "net/core.h"
-#include "net/stack.h"
 #include "net/waiter.h"
 
 namespace ringside::cache {
@@ -18,92 +15,73 @@ Task<void> age_pools(CoreState& state) {
   net::Waiter waiter(state.core);
   while (!state.core.stopped()) {
     co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
-    state.origins.close_idle();
+    state.origins->close_idle();
   }
 }
 
 }  // namespace
 
 struct Replica::Impl {
-  Impl(Start start, const Clock& clock)
+  Impl(Start start, net::CoreGroup& the_cores)
       : shared(start.name, start.memory_bytes),
-        sheet(metrics::Role::cache, start.name, start.cores),
-        settings(std::move(start.settings)),
-        cores(start.name, start.cores, clock, start.stack ? *start.stack : net::kernel_stack()),
-        server(cores, [this](http::Connection& client) { return serve(client); }) {
-    show_topology();
-    shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
-    for (std::size_t index = 0; index < cores.size(); ++index) {
-      states.push_back(std::make_unique<CoreState>(
-          cores[index], shared, settings, sheet.core(index),
-          start.access_log ? &start.access_log->queue(index) : nullptr));
-      cores[index].spawn(age_pools(*states.back()));
+        sheet(metrics::Role::cache, start.name, the_cores.size()),
+        settings(start.settings) {
+    show_topology(*start.settings);
+    shared.gates.keep(net::origin_addresses(start.settings->routes),
+                      start.settings->origin_connections);
+    for (std::size_t index = 0; index < the_cores.size(); ++index) {
+      net::Core& core = the_cores[index];
+      cores.push_back(
+          std::make_unique<CoreState>(core, shared, start.settings, sheet.core(index),
+                                      start.place.wire->upstreams(core, ErrorSource::origin)));
+      core.spawn(age_pools(*cores.back()));
     }
   }
 
-  Task<void> serve(http::Connection& client) {
-    Session session(*states[client.core().index()], client);
-    co_await session.run();
-  }
-
-  void show_topology() {
-    const auto& topology = settings->topology;
-    if (!topology) return;
-    sheet.set_topology(topology->version(), topology->members().size(), topology->id().hex());
+  void show_topology(const Settings& of) {
+    if (!of.topology) return;
+    sheet.set_topology(of.topology->version(), of.topology->members().size(),
+                       of.topology->id().hex());
   }
 
   Shared shared;
   metrics::Sheet sheet;
-  mutable std::mutex settings_mutex;
-  std::shared_ptr<const Settings> settings;
-  // The cores end before what their coroutines use: CoreGroup::stop() waits until they have
-  // unwound.
-  net::CoreGroup cores;
-  std::vector<std::unique_ptr<CoreState>> states;
-  http::Server server;
+  hop::Published<Settings> settings;
+  std::vector<std::unique_ptr<CoreState>> cores;
 };
 
-Replica::Replica(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Replica::Replica(Start start, const Clock& clock)
+    : Half(start.name, start.place, clock),
+      impl_(std::make_unique<Impl>(std::move(start), cores())) {}
 
 Replica::~Replica() { stop(); }
 
 Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock) {
-  const Endpoint listen = start.listen;
-  const bool threads = start.threads;
-  auto impl = std::make_unique<Impl>(std::move(start), clock);
-  if (auto listening = impl->server.listen(listen); !listening) return listening.error();
-  if (threads) {
-    impl->cores.start();
-  } else {
-    impl->cores.start_without_threads();
-  }
-  return std::unique_ptr<Replica>(new Replica(std::move(impl)));
+  const hop::Place place = start.place;
+  std::unique_ptr<Replica> replica(new Replica(std::move(start), clock));
+  const auto serving = replica->serve(place, [&impl = *replica->impl_](net::Core& core) {
+    return std::make_unique<Handler>(*impl.cores[core.index()]);
+  });
+  if (!serving) return serving.error();
+  return replica;
 }
 
 const std::string& Replica::name() const noexcept { return impl_->shared.identity.name; }
 
-Endpoint Replica::address() const { return impl_->server.address(); }
-
 void Replica::apply(std::shared_ptr<const Settings> settings) {
-  {
-    const std::lock_guard lock(impl_->settings_mutex);
-    impl_->settings = settings;
-    impl_->show_topology();
-  }
+  impl_->settings.set(settings);
+  impl_->show_topology(*settings);
   impl_->shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
-  impl_->cores.on_each([&](net::Core& core) { impl_->states[core.index()]->follow(settings); });
+  cores().on_each([&](net::Core& core) { impl_->cores[core.index()]->follow(settings); });
 }
 
-std::shared_ptr<const Settings> Replica::settings() const {
-  const std::lock_guard lock(impl_->settings_mutex);
-  return impl_->settings;
-}
+std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 
 const metrics::Sheet& Replica::sheet() const {
   const Store& store = impl_->shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
                           store.evictions(), impl_->shared.flights.size()});
-  const auto origins = impl_->shared.gates.figures(impl_->cores[0].steady_now());
+  const auto origins = impl_->shared.gates.figures(cores()[0].steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,
                             origins.circuits_opened, origins.circuits_open});
@@ -116,13 +94,5 @@ std::size_t Replica::purge(std::string_view host, std::string_view path_and_quer
 }
 
 std::size_t Replica::purge_all() { return purge_shared(impl_->shared, {}); }
-
-void Replica::drain() { impl_->server.drain(); }
-
-std::size_t Replica::open_connections() const noexcept { return impl_->server.open_connections(); }
-
-void Replica::stop() { impl_->cores.stop(); }
-
-net::CoreGroup& Replica::cores() noexcept { return impl_->cores; }
 
 }  // namespace ringside::cache

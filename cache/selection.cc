@@ -5,25 +5,26 @@
 
 namespace ringside::cache {
 
-Selection select(const Inquiry& inquiry, const http::Fields& request, const StoredHead& stored,
-                 std::optional<std::uint64_t> complete_length_bytes, TimePoint now) {
-  const bool reads = inquiry.method == "GET" || inquiry.method == "HEAD";
+Selection select(const RequestContext& context, const http::Fields& request,
+                 const StoredHead& stored, std::optional<std::uint64_t> complete_length_bytes,
+                 TimePoint now) {
+  const bool reads = context.method == "GET" || context.method == "HEAD";
   if (!reads || stored.status() != 200) return {};
   if (is_not_modified(request, stored.fields(), now)) return {Selection::Kind::not_modified, {}};
-  if (!inquiry.ranges || !complete_length_bytes || !range_applies(request, stored.fields(), now)) {
+  if (!context.ranges || !complete_length_bytes || !range_applies(request, stored.fields(), now)) {
     return {};
   }
   if (*complete_length_bytes == 0) return {};  // nothing is the whole, too
-  auto spans = http::resolve(*inquiry.ranges, *complete_length_bytes);
+  auto spans = http::resolve(*context.ranges, *complete_length_bytes);
   if (spans.empty()) return {Selection::Kind::unsatisfiable, {}};
   return {Selection::Kind::parts, std::move(spans)};
 }
 
-bool is_enough(const StoredResponse& stored, const Inquiry& inquiry, const http::Fields& request,
-               TimePoint now) {
+bool is_enough(const StoredResponse& stored, const RequestContext& context,
+               const http::Fields& request, TimePoint now) {
   if (!stored.extent) return true;
-  if (inquiry.method != "GET") return false;
-  const auto selection = select(inquiry, request, *stored.head, complete_length_bytes(stored), now);
+  if (context.method != "GET") return false;
+  const auto selection = select(context, request, *stored.head, complete_length_bytes(stored), now);
   switch (selection.kind) {
     case Selection::Kind::not_modified:
     case Selection::Kind::unsatisfiable:

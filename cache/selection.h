@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cache/inquiry.h"
+#include "cache/request_context.h"
 #include "cache/stored_response.h"
 #include "http/byte_range.h"
 
@@ -25,13 +25,13 @@ struct Selection {
 // Of other methods than GET and HEAD the whole: the fields of their requests are not looked at,
 // which may be gone. `complete_length_bytes`: nullopt where it is not known yet; ranges are then
 // ignored.
-[[nodiscard]] Selection select(const Inquiry& inquiry, const http::Fields& request,
+[[nodiscard]] Selection select(const RequestContext& context, const http::Fields& request,
                                const StoredHead& stored,
                                std::optional<std::uint64_t> complete_length_bytes, TimePoint now);
 
 // True where what is stored is enough for the request: all of it, or the part that is wanted, or a
 // 304 will do (RFC 9111 §3.3).
-[[nodiscard]] bool is_enough(const StoredResponse& stored, const Inquiry& inquiry,
+[[nodiscard]] bool is_enough(const StoredResponse& stored, const RequestContext& context,
                              const http::Fields& request, TimePoint now);
 
 }  // namespace ringside::cache

@@ -41,12 +41,12 @@ bool has_byte(const StoredPointer& stored, const SlicedObject& object, std::uint
          covers(*stored, {{position, position}});
 }
 
-StoredPointer find_slice(const RequestState& state, const SlicedObject& object,
+StoredPointer find_slice(const Transaction& transaction, const SlicedObject& object,
                          std::uint64_t position) {
-  const std::uint64_t index = position / state.rules().slice_size_bytes;
+  const std::uint64_t index = position / transaction.rules().slice_size_bytes;
   if (index == 0 || object.tag.empty()) return nullptr;
-  const CacheKey key = slice_key(state.inquiry.key, index, object.tag);
-  auto stored = state.core.shared.store.find(key, state.request.fields).response;
+  const CacheKey key = slice_key(transaction.context.key, index, object.tag);
+  auto stored = transaction.core.shared.store.find(key, transaction.request->fields).response;
   return has_byte(stored, object, position) ? stored : nullptr;
 }
 
@@ -60,21 +60,21 @@ http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& store
   return {wanted.first, std::min(wanted.last, base + stored.body->size_bytes - 1)};
 }
 
-bool are_slices_stored(const RequestState& state) {
-  const Inquiry& inquiry = state.inquiry;
-  const StoredPointer& first = state.found.response;
-  const bool in_slices = inquiry.may_fill_store && inquiry.rules().slice_size_bytes > 0;
+bool are_slices_stored(const Transaction& transaction) {
+  const RequestContext& context = transaction.context;
+  const StoredPointer& first = transaction.found.response;
+  const bool in_slices = context.may_fill_store && context.rules().slice_size_bytes > 0;
   if (!in_slices || !is_beginning(first)) return false;
-  const TimePoint now = state.core.core.now();
-  const Verdict verdict = judge(&first->head->freshness(), inquiry.directives, now);
+  const TimePoint now = transaction.now();
+  const Verdict verdict = judge(&first->head->freshness(), context.directives, now);
   if (verdict == Verdict::must_validate) return false;
   const SlicedObject object = object_of(*first);
   const auto selection =
-      select(inquiry, state.request.fields, *object.head, object.length_bytes, now);
+      select(context, transaction.request->fields, *object.head, object.length_bytes, now);
   http::ByteSpan left = wanted_of(selection, object);
   while (left.first <= left.last) {
     const auto stored =
-        has_byte(first, object, left.first) ? first : find_slice(state, object, left.first);
+        has_byte(first, object, left.first) ? first : find_slice(transaction, object, left.first);
     if (!stored) return false;
     left.first = part_of(left, *stored).last + 1;
   }

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "cache/request_state.h"
 #include "cache/selection.h"
 #include "cache/stored_response.h"
+#include "cache/transaction.h"
 #include "http/byte_range.h"
 
 namespace ringside::cache {
@@ -38,7 +38,7 @@ struct SlicedObject {
                             std::uint64_t position);
 
 // The slice after the first that has that byte of the object that is asked for; null: not stored.
-[[nodiscard]] StoredPointer find_slice(const RequestState& state, const SlicedObject& object,
+[[nodiscard]] StoredPointer find_slice(const Transaction& transaction, const SlicedObject& object,
                                        std::uint64_t position);
 
 // What of the object a request gets that gets one range of it, or all.
@@ -48,6 +48,6 @@ struct SlicedObject {
 [[nodiscard]] http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& stored);
 
 // True where all that the request wants stands in slices, and may be given without asking anybody.
-[[nodiscard]] bool are_slices_stored(const RequestState& state);
+[[nodiscard]] bool are_slices_stored(const Transaction& transaction);
 
 }  // namespace ringside::cache

@@ -1,13 +1,10 @@
 #include "cache/stored_response.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "cache/storability.h"
 #include "cache/vary.h"
-#include "http/date.h"
 #include "http/hop.h"
 
 namespace ringside::cache {
@@ -50,7 +47,7 @@ StoredHead::StoredHead(int status, const Freshness& freshness, std::vector<std::
 StoredHead::StoredHead(const http::ResponseHead& response, Making making)
     : StoredHead(response.status == 206 ? 200 : response.status, making.freshness,
                  std::move(making.vary), std::move(making.variant)) {
-  begin(status_, response.status == 206 ? "OK" : response.reason);
+  reason_ = response.status == 206 ? "OK" : response.reason;
   const auto connection = response.fields.combined("connection").value_or(std::string{});
   for (const http::Field& field : response.fields) {
     const bool of_the_part =
@@ -60,10 +57,10 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
         is_among(making.withheld, field.name)) {
       continue;
     }
-    append(field.name, field.value);
+    lines_.add(field.name, field.value);
   }
-  append("Via", http::via_member(response.minor_version, making.own_name));
-  if (!response.fields.has("date")) append_date(making.freshness.received);
+  lines_.add("Via", http::via_member(response.minor_version, making.own_name));
+  http::add_date_if_absent(lines_, response.fields, making.freshness.received);
   index();
 }
 
@@ -74,8 +71,7 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
                                                       const Rules& rules) {
   const std::shared_ptr<StoredHead> head(
       new StoredHead(stored.status_, {}, stored.vary_, stored.variant_));
-  const auto line_end = stored.text_.find("\r\n");
-  head->text_ = stored.text_.substr(0, line_end + 2);
+  head->reason_ = stored.reason_;
   const auto connection = fields.combined("connection").value_or(std::string{});
   const auto replaces = [&](std::string_view name) {
     return !is_left_out(name) && !is_kept_from_304(name) && !http::same_token(name, "via") &&
@@ -93,9 +89,9 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   // Whether the 304 or the stored response says so: it goes for what either has.
   const auto withheld = fields_not_stored(effective_directives(merged, rules), rules);
   for (const http::Field& field : merged) {
-    if (!is_among(withheld, field.name)) head->append(field.name, field.value);
+    if (!is_among(withheld, field.name)) head->lines_.add(field.name, field.value);
   }
-  if (!fields.has("date")) head->append_date(times.received);
+  http::add_date_if_absent(head->lines_, fields, times.received);
   head->index();
   head->vary_ = vary_names(merged);
   if (head->vary_ != stored.vary_) head->variant_ = variant_key(head->vary_, request);
@@ -109,35 +105,14 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   return head;
 }
 
-void StoredHead::begin(int status, std::string_view reason) {
-  text_ = fmt::format("HTTP/1.1 {} {}\r\n", status, reason);
-}
-
-void StoredHead::append(std::string_view name, std::string_view value) {
-  text_.append(name).append(": ").append(value).append("\r\n");
-}
-
-void StoredHead::append_date(TimePoint received) {
-  const auto date = http::format_date(received);
-  append("Date", {date.data(), date.size()});
-}
-
-// Our own lines, written by append: name, ": ", value.
 void StoredHead::index() {
-  text_.shrink_to_fit();
-  std::string_view rest = text_;
-  rest.remove_prefix(rest.find("\r\n") + 2);
-  while (!rest.empty()) {
-    const auto line = rest.substr(0, rest.find("\r\n"));
-    rest.remove_prefix(line.size() + 2);
-    const auto colon = line.find(':');
-    fields_.add(line.substr(0, colon), line.substr(colon + 2));
-  }
+  lines_.shrink_to_fit();
+  fields_ = http::fields_of(lines_.text());
 }
 
 std::size_t StoredHead::cost_bytes() const noexcept {
-  std::size_t bytes = sizeof(StoredHead) + text_.capacity() + variant_.capacity() +
-                      fields_.size() * 2 * sizeof(http::Field) + 64;
+  std::size_t bytes = sizeof(StoredHead) + reason_.capacity() + lines_.capacity() +
+                      variant_.capacity() + fields_.size() * 2 * sizeof(http::Field) + 64;
   for (const std::string& name : vary_) bytes += sizeof(std::string) + name.capacity();
   return bytes;
 }

@@ -9,6 +9,7 @@
 
 #include "cache/body.h"
 #include "cache/freshness.h"
+#include "http/field_lines.h"
 #include "http/head.h"
 
 namespace ringside::cache {
@@ -52,8 +53,9 @@ class StoredHead {
                                                                  const Rules& rules);
 
   [[nodiscard]] int status() const noexcept { return status_; }
-  // Status line and field lines, each with its CRLF: what is sent, but for what the moment adds.
-  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  // The field lines as they are sent, but for what the moment adds.
+  [[nodiscard]] std::string_view lines() const noexcept { return lines_.text(); }
   [[nodiscard]] const http::Fields& fields() const noexcept { return fields_; }
   [[nodiscard]] const Freshness& freshness() const noexcept { return freshness_; }
   [[nodiscard]] const std::vector<std::string>& vary() const noexcept { return vary_; }
@@ -63,17 +65,15 @@ class StoredHead {
  private:
   StoredHead(int status, const Freshness& freshness, std::vector<std::string> vary,
              std::string variant);
-  void begin(int status, std::string_view reason);
-  void append(std::string_view name, std::string_view value);
-  void append_date(TimePoint received);
   void index();
 
   int status_;
   Freshness freshness_;
   std::vector<std::string> vary_;  // the names; see vary_names
   std::string variant_;            // the variant_key of the request that it answered
-  std::string text_;
-  http::Fields fields_;  // views into text_
+  std::string reason_;
+  http::FieldLines lines_;
+  http::Fields fields_;  // views into lines_
 };
 
 // A stored response, whole or a part of one (RFC 9111 §3.3).

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cache/inquiry.h"
+#include "cache/request_context.h"
 #include "cache/storability.h"
 #include "cache/stored_response.h"
 
@@ -16,6 +16,6 @@ struct Update {
 };
 [[nodiscard]] Update update_of(const StoredHead& stored, const http::Fields& answer,
                                const http::Fields& request, const ExchangeTimes& times,
-                               const Inquiry& inquiry);
+                               const RequestContext& context);
 
 }  // namespace ringside::cache

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "http/field_lines.h"
+
 namespace ringside::http {
 
 // One member of Cache-Status (RFC 9211 §2).
@@ -24,6 +26,9 @@ struct CacheStatus {
 // Appends the member as a structured field item: a token, or a quoted string where the name is none
 // (bytes outside printable ASCII replaced). The ", " between members is the caller's.
 void append_cache_status(std::string& out, const CacheStatus& status);
+
+// The field, with the members of those before us (empty: none) and our own.
+void add_cache_status(FieldLines& out, std::string_view before, const CacheStatus& own);
 
 // One member of Proxy-Status (RFC 9209 §2) for an answer of our own making.
 struct ProxyStatus {

@@ -16,6 +16,11 @@ struct Framing {
   std::uint64_t length_bytes = 0;  // for Kind::length
 };
 
+// Whether a body so framed has a length that a head can tell.
+[[nodiscard]] constexpr bool length_is_known(const Framing& framing) noexcept {
+  return framing.kind == Framing::Kind::none || framing.kind == Framing::Kind::length;
+}
+
 // What an HTTP/1.0 request is for that does not say it (RFC 9112 §3.3 leaves it to us): the same
 // for every sidecar, so that all of them find what is stored.
 inline constexpr std::string_view default_host = "localhost";

@@ -80,4 +80,10 @@ Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
   return hop;
 }
 
+void add_hop_fields(FieldLines& out, const RequestHead& request, const Hop& hop,
+                    std::string_view own_via) {
+  if (hop.max_forwards) out.add("Max-Forwards", fmt::to_string(*hop.max_forwards));
+  out.add_joined("Via", request.fields.combined("via"), via_member(request.minor_version, own_via));
+}
+
 }  // namespace ringside::http

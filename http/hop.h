@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "http/field_lines.h"
 #include "http/head.h"
 
 namespace ringside::http {
@@ -43,5 +44,10 @@ struct HopIdentity {
 // proxies), method_not_allowed for TRACE, which would show a client what others have added to its
 // request (RFC 9110 §9.3.8).
 [[nodiscard]] Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via);
+
+// What a hop says in the requests that it sends on: Max-Forwards, where it has counted, and its
+// member of Via after those of the hops before. `own_via`: see HopIdentity.
+void add_hop_fields(FieldLines& out, const RequestHead& request, const Hop& hop,
+                    std::string_view own_via);
 
 }  // namespace ringside::http

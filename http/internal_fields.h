@@ -24,6 +24,10 @@ inline constexpr std::string_view outcome = "Ringside-Outcome";
 // said of answers that need no further judging (fresh, complete, without Vary).
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
+// To the sidecar, with a 421: the name of the replica that has the shard now. Whoever says so has
+// given it away, and has not touched the request.
+inline constexpr std::string_view holder = "Ringside-Holder";
+
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a
 // URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One
 // line for each. It forgets them, of all shard keys, also where they are being fetched.

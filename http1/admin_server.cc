@@ -18,8 +18,8 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/error_response.h"
 #include "http/target.h"
-#include "http1/error_response.h"
 #include "http1/head_text.h"
 #include "http1/server.h"
 #include "http1/turn.h"
@@ -163,16 +163,18 @@ void call_handler(Turn& turn) {
 }
 
 std::string head_text(const Turn& turn, TimePoint now) {
-  std::string out =
-      fmt::format("HTTP/1.1 {} {}\r\n", turn.answer.status, reason_of(turn.answer.status));
-  append_field(out, "Content-Type", turn.answer.content_type);
-  append_framing(out, {Framing::Kind::length, turn.answer.body.size()});
-  append_field(out, "Cache-Control", "no-store");
-  append_field(out, "X-Content-Type-Options", "nosniff");
-  append_date_if_absent(out, {}, now);
-  if (!turn.allow.empty()) append_field(out, "Allow", turn.allow);
-  if (turn.last) append_field(out, "Connection", "close");
-  return out += "\r\n";
+  Response response;
+  response.begin(turn.answer.status, reason_of(turn.answer.status));
+  FieldLines& fields = response.fields;
+  fields.add("Content-Type", turn.answer.content_type);
+  fields.add("Content-Length", fmt::to_string(turn.answer.body.size()));
+  fields.add("Cache-Control", "no-store");
+  fields.add("X-Content-Type-Options", "nosniff");
+  add_date(fields, now);
+  if (!turn.allow.empty()) fields.add("Allow", turn.allow);
+  std::string out;
+  append_response_head(out, response, {false, !turn.last}, 1);
+  return out;
 }
 
 Task<bool> write_all(Connection& connection, std::string_view head, std::string_view body) {

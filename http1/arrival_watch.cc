@@ -2,7 +2,7 @@
 
 namespace ringside::http {
 
-ArrivalWatch::ArrivalWatch(Connection& upstream, Connection& other)
+ArrivalWatch::ArrivalWatch(Connection& upstream, Caller& other)
     : state_(std::make_shared<State>(State{&upstream, &other})) {
   rearm();
 }

@@ -1,6 +1,7 @@
 #include "http1/chunked.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/limits.h"
 #include "http/characters.h"
@@ -154,6 +155,13 @@ const char* ChunkDecoder::trailer(char c) noexcept {
       state_ = State::done;
       return nullptr;
   }
+}
+
+std::string_view chunk_line(std::size_t size_bytes, std::span<char, 20> space) noexcept {
+  const auto end = std::to_chars(space.data(), space.data() + 16, size_bytes, 16).ptr;
+  end[0] = '\r';
+  end[1] = '\n';
+  return {space.data(), static_cast<std::size_t>(end + 2 - space.data())};
 }
 
 }  // namespace ringside::http

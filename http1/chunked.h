@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
@@ -65,5 +66,10 @@ class ChunkDecoder {
   std::size_t line_bytes_ = 0;
   std::size_t trailer_bytes_ = 0;
 };
+
+// The line before a chunk's data (RFC 9112 §7.1), in `space`.
+[[nodiscard]] std::string_view chunk_line(std::size_t size_bytes,
+                                          std::span<char, 20> space) noexcept;
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 }  // namespace ringside::http

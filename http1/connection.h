@@ -11,6 +11,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "base/task.h"
+#include "http/byte_stream.h"
 #include "http/head.h"
 #include "http1/head_parser.h"
 #include "http1/incoming.h"
@@ -25,7 +26,7 @@ namespace ringside::http {
 //
 // Views that it hands out (heads, body pieces) point into its buffer and are valid until the next
 // read on it.
-class Connection final : public net::Closable, private net::Deadline {
+class Connection final : public net::Closable, public ByteStream, private net::Deadline {
  public:
   // `other_side` is the source of the errors that the other side causes. Clients are held to a
   // least rate (limits::client_rate_least_bytes_s).
@@ -39,7 +40,9 @@ class Connection final : public net::Closable, private net::Deadline {
 
   // Breaks off reads and writes from `at` on with ErrorKind::timeout. Stays until set anew.
   void set_deadline(SteadyPoint at) noexcept;
-  void set_deadline(Milliseconds from_now) noexcept { set_deadline(core_.steady_now() + from_now); }
+  void set_deadline(Milliseconds from_now) noexcept override {
+    set_deadline(core_.steady_now() + from_now);
+  }
   void clear_deadline() noexcept;
 
   // From here on under TLS; the handshake comes first.
@@ -69,7 +72,7 @@ class Connection final : public net::Closable, private net::Deadline {
   // From here on the other side is held to the deadlines that are set alone, and to no rate.
   void lift_rate() noexcept { pace_.reset(); }
   // Bytes outside HTTP's messages, as they come; empty: the end. Consumed by the next read.
-  Task<Result<std::string_view>> read_raw();
+  Task<Result<std::string_view>> read_raw() override;
   // Bytes that are left where they are until consume_raw(); at least one more than the last time.
   Task<Result<std::string_view>> peek_raw();
   void consume_raw(std::size_t bytes) noexcept { incoming_.consume_raw(bytes); }
@@ -77,7 +80,7 @@ class Connection final : public net::Closable, private net::Deadline {
   // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
   Task<Result<void>> write(std::span<const std::string_view> buffers, Milliseconds stall_timeout);
   // The same before the deadline that is set.
-  Task<Result<void>> write(std::span<const std::string_view> buffers);
+  Task<Result<void>> write(std::span<const std::string_view> buffers) override;
   // The same without suspending: how much the socket took at once (all, most of the time). The rest
   // is written with write_rest.
   Result<std::size_t> write_now(std::span<const std::string_view> buffers);
@@ -103,9 +106,12 @@ class Connection final : public net::Closable, private net::Deadline {
   void reset_on_close() noexcept;
   // Our half ends, unless the end is to be a reset; the other side may still be read, so that what
   // we wrote is not lost to a reset (RFC 9112 §9.6).
-  void shutdown_send() noexcept;
+  void shutdown_send() noexcept override;
   // Reads and drops what still arrives, bounded in bytes and by the deadline.
   Task<void> linger(std::size_t most_bytes);
+
+  // Where a head that is written on it is made: it keeps its room.
+  [[nodiscard]] std::string& head_space() noexcept { return head_space_; }
 
   // Bytes on the wire, for the metrics.
   [[nodiscard]] bool anything_received() const noexcept { return received_since_mark_; }
@@ -128,6 +134,7 @@ class Connection final : public net::Closable, private net::Deadline {
   Incoming incoming_;
   std::optional<net::Pace> pace_;  // of clients
   const ErrorSource other_side_;
+  std::string head_space_;
   std::size_t raw_taken_bytes_ = 0;
   bool waiting_for_message_ = false;
   bool timed_out_ = false;

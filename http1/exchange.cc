@@ -1,54 +1,32 @@
 #include "http1/exchange.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "base/limits.h"
+#include "http/error_response.h"
 #include "http1/head_text.h"
 #include "http1/upload.h"
 
 namespace ringside::http {
 namespace {
 
-constexpr std::string_view continue_head = "HTTP/1.1 100 Continue\r\n\r\n";
-
-std::string interim_head(const ResponseHead& head) {
-  std::string out = fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason);
-  const auto connection = head.fields.combined("connection").value_or(std::string{});
-  for (const Field& field : head.fields) {
-    if (is_internal(field.name) || is_hop_by_hop(field.name, connection)) continue;
-    append_field(out, field.name, field.value);
-  }
-  return out += "\r\n";
-}
-
-Task<Result<void>> write_to_client(Connection& client, std::string_view text) {
-  const std::array<std::string_view, 1> buffers{text};
-  co_return co_await client.write(buffers, limits::client_io_timeout);
+// What we tell of ourselves: go on.
+ResponseHead continue_head() {
+  ResponseHead head;
+  head.status = 100;
+  head.reason = reason_of(head.status);
+  return head;
 }
 
 }  // namespace
 
-OutgoingRequest passed_on(const RequestHead& request, const Hop& hop, std::string_view method,
-                          Connection& client) noexcept {
-  OutgoingRequest out;
-  out.method = method;
-  if (request.framing.kind != Framing::Kind::none) {
-    out.body = &client;
-    out.expects_continue = request.expects_continue;
-    if (request.framing.kind == Framing::Kind::chunked) out.body_coding = Coding::chunked;
-  }
-  if (request.minor_version >= 1) out.interim_to = &client;
-  out.upgrades = hop.upgrades;
-  return out;
-}
-
-Task<Result<void>> Exchange::ask(const net::UpstreamAddress& address,
-                                 const OutgoingRequest& request, const ExchangeLimits& limits) {
+Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
+                                 const hop::UpstreamRequest& request,
+                                 const hop::UpstreamLimits& limits) {
   address_ = address;
+  body_deadline_ = limits.body_deadline;
   const bool repeatable = request.body == nullptr && is_idempotent(request.method);
   // What an origin has sent while nothing was asked must not become the answer (RFC 9112 §9.2). Our
   // own replicas send nothing unasked, so for them the look, a system call, is saved.
@@ -56,6 +34,7 @@ Task<Result<void>> Exchange::ask(const net::UpstreamAddress& address,
   if (auto idle = pool_.take_idle(address, must_be_quiet || !repeatable)) {
     lease_ = std::move(*idle);
     auto answered = co_await send_and_read(request, limits);
+    answered_ = answered.has_value();
     const bool went_stale = !answered && answered.error().kind == ErrorKind::disconnected &&
                             !lease_.connection->anything_received() && repeatable;
     if (!went_stale || core_.stopped()) co_return answered;
@@ -71,7 +50,9 @@ Task<Result<void>> Exchange::ask(const net::UpstreamAddress& address,
     const Error late{ErrorKind::timeout, pool_.other_side(), Retry::no, {}};
     co_return failure(late, request);
   }
-  co_return co_await send_and_read(request, limits);
+  auto answered = co_await send_and_read(request, limits);
+  answered_ = answered.has_value();
+  co_return answered;
 }
 
 void Exchange::give_up() noexcept {
@@ -80,7 +61,7 @@ void Exchange::give_up() noexcept {
 }
 
 // What a failure means for asking elsewhere.
-Error Exchange::failure(Error error, const OutgoingRequest& request) const {
+Error Exchange::failure(Error error, const hop::UpstreamRequest& request) const {
   if (given_up_ && error.source != ErrorSource::client) {
     error.kind = ErrorKind::timeout;
     error.source = pool_.other_side();
@@ -92,29 +73,27 @@ Error Exchange::failure(Error error, const OutgoingRequest& request) const {
   return error;
 }
 
-Task<Result<void>> Exchange::tell_to_continue(const OutgoingRequest& request) {
+Task<Result<void>> Exchange::tell_to_continue(const hop::UpstreamRequest& request) {
   if (told_to_continue_ || !request.expects_continue) co_return Result<void>();
   told_to_continue_ = true;
-  co_return co_await write_to_client(*request.body, continue_head);
+  const ResponseHead head = continue_head();
+  co_return co_await request.body->tell(head, limits::client_io_timeout);
 }
 
 // RFC 9110 §15.2: interim responses are passed on, but for those that we asked for ourselves.
-Task<Result<void>> Exchange::pass_interim_on(const OutgoingRequest& request) {
+Task<Result<void>> Exchange::pass_interim_on(const hop::UpstreamRequest& request) {
   if (head_.status == 100) co_return co_await tell_to_continue(request);
   if (request.interim_to == nullptr || interim_given_up_) co_return Result<void>();
-  const std::string text = interim_head(head_);
-  if (!request.interim_is_optional) co_return co_await write_to_client(*request.interim_to, text);
-  const std::array<std::string_view, 1> buffers{text};
-  const auto told = co_await request.interim_to->write(buffers, limits::interim_timeout);
-  interim_given_up_ = !told;
-  if (!told) {
-    request.interim_to->reset_on_close();
-    request.interim_to->close();
+  if (!request.interim_is_optional) {
+    co_return co_await request.interim_to->tell(head_, limits::client_io_timeout);
   }
+  const auto told = co_await request.interim_to->tell(head_, limits::interim_timeout);
+  interim_given_up_ = !told;
+  if (!told) request.interim_to->give_up();
   co_return Result<void>();
 }
 
-Task<Result<Exchange::Head>> Exchange::read_head(const OutgoingRequest& request) {
+Task<Result<Exchange::Head>> Exchange::read_head(const hop::UpstreamRequest& request) {
   const auto read =
       co_await lease_.connection->read_response(HeadLimits::defaults(), request.method, head_);
   if (!read) co_return read.error();
@@ -134,8 +113,8 @@ Task<Result<Exchange::Head>> Exchange::read_head(const OutgoingRequest& request)
 
 // RFC 9110 §10.1.1: the body waits until the upstream wants it, or refuses it; one that knows
 // nothing of the expectation says nothing, so the wait is short.
-Task<Result<Exchange::Head>> Exchange::wait_for_continue(const OutgoingRequest& request,
-                                                         const ExchangeLimits& limits) {
+Task<Result<Exchange::Head>> Exchange::wait_for_continue(const hop::UpstreamRequest& request,
+                                                         const hop::UpstreamLimits& limits) {
   Connection& connection = *lease_.connection;
   while (!told_to_continue_) {
     connection.set_deadline(
@@ -154,15 +133,15 @@ Task<Result<Exchange::Head>> Exchange::wait_for_continue(const OutgoingRequest& 
 }
 
 // final: the answer came before the body was sent to its end, which is then not sent further.
-Task<Result<Exchange::Head>> Exchange::send_body(const OutgoingRequest& request,
-                                                 const ExchangeLimits& limits) {
+Task<Result<Exchange::Head>> Exchange::send_body(const hop::UpstreamRequest& request,
+                                                 const hop::UpstreamLimits& limits) {
   Connection& connection = *lease_.connection;
   body_sent_ = false;
   if (request.expects_continue) {
     const auto head = co_await wait_for_continue(request, limits);
     if (!head || *head == Head::final) co_return head;
   }
-  Upload upload(*request.body, connection, request.body_coding);
+  Upload upload(*request.body, connection, request.framing.kind == Framing::Kind::chunked);
   while (!body_sent_) {
     // What came together with an interim response is no news that would interrupt the upload.
     if (!connection.anything_arrived()) {
@@ -184,16 +163,19 @@ Task<Result<Exchange::Head>> Exchange::send_body(const OutgoingRequest& request,
   co_return Head::interim;
 }
 
-Task<Result<void>> Exchange::send_and_read(const OutgoingRequest& request,
-                                           const ExchangeLimits& limits) {
+Task<Result<void>> Exchange::send_and_read(const hop::UpstreamRequest& request,
+                                           const hop::UpstreamLimits& limits) {
   Connection& connection = *lease_.connection;
   connection.mark();
   connection.set_deadline(
       std::min(limits.deadline, core_.steady_now() + limits.first_byte_timeout));
-  const std::array<std::string_view, 1> head{request.head};
+  std::string& text = connection.head_space();
+  text.clear();
+  append_request_head(text, request);
+  const std::array<std::string_view, 1> head{text};
   const auto written = connection.write_now(head);
   if (!written) co_return failure(written.error(), request);
-  if (*written < request.head.size()) {
+  if (*written < text.size()) {
     const auto rest = co_await connection.write_rest(head, *written);
     if (!rest) co_return failure(rest.error(), request);
   }
@@ -210,13 +192,29 @@ Task<Result<void>> Exchange::send_and_read(const OutgoingRequest& request,
   }
 }
 
-void Exchange::finish() {
-  held_.reset();
-  if (!lease_.connection || !lease_.connection->body_done() || !head_.keep_alive || !body_sent_ ||
-      head_.status == 101) {
-    return;
-  }
-  pool_.give_back(address_, std::move(lease_));
+Result<Pulled> Exchange::pulled(const Result<std::string_view>& piece) {
+  if (!piece) return piece.error();
+  piece_ = *piece;
+  return Pulled{{&piece_, piece_.empty() ? 0U : 1U}, lease_.connection->body_done()};
+}
+
+std::optional<Result<Pulled>> Exchange::take() {
+  const auto piece = lease_.connection->take_body();
+  if (!piece) return std::nullopt;
+  return pulled(*piece);
+}
+
+Task<Result<Pulled>> Exchange::pull() {
+  lease_.connection->set_deadline(
+      std::min(body_deadline_, core_.steady_now() + limits::upstream_io_timeout));
+  co_return pulled(co_await lease_.connection->read_body());
+}
+
+Exchange::~Exchange() {
+  hold(nullptr);
+  const bool can_be_used_again = answered_ && lease_.connection->body_done() && head_.keep_alive &&
+                                 body_sent_ && head_.status != 101;
+  if (can_be_used_again) pool_.give_back(address_, std::move(lease_));
 }
 
 }  // namespace ringside::http

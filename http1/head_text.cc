@@ -2,59 +2,68 @@
 
 #include <fmt/format.h>
 
-#include "http/date.h"
+#include <iterator>
 
 namespace ringside::http {
+namespace {
+
+constexpr std::string_view upgrade_lines = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-void append_joined(std::string& out, std::string_view name,
-                   const std::optional<std::string>& before, std::string_view value) {
-  out.append(name).append(": ");
-  if (before && !before->empty()) out.append(*before).append(", ");
-  out.append(value).append("\r\n");
+void append_status_line(std::string& out, int status, std::string_view reason) {
+  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {:03} {}\r\n", status, reason);
 }
 
-void append_request_start(std::string& out, std::string_view method, const Target& target,
-                          std::string_view host) {
-  out.append(method).append(" ").append(target.path);
-  if (target.has_query) out.append("?").append(target.query);
+}  // namespace
+
+Delivery choose_delivery(int client_minor_version, bool length_is_known, bool keep_alive) noexcept {
+  if (length_is_known) return {false, keep_alive};
+  if (client_minor_version >= 1) return {true, keep_alive};
+  return {false, false};  // HTTP/1.0 knows no other end than the connection's
+}
+
+void append_request_head(std::string& out, const hop::UpstreamRequest& request) {
+  out.append(request.method).append(" ").append(request.target->path);
+  if (request.target->has_query) out.append("?").append(request.target->query);
   out.append(" HTTP/1.1\r\n");
-  append_field(out, "Host", host);
-}
-
-void append_framing(std::string& out, const Framing& framing) {
-  if (framing.kind == Framing::Kind::length) {
-    append_field(out, "Content-Length", fmt::to_string(framing.length_bytes));
-  } else if (framing.kind == Framing::Kind::chunked) {
+  append_field(out, "Host", request.host);
+  out.append(request.fields);
+  if (request.framing.kind == Framing::Kind::length) {
+    append_field(out, "Content-Length", fmt::to_string(request.framing.length_bytes));
+  } else if (request.framing.kind == Framing::Kind::chunked) {
     append_field(out, "Transfer-Encoding", "chunked");
   }
+  if (request.expects_continue) append_field(out, "Expect", "100-continue");
+  if (request.upgrades) out.append(upgrade_lines);
+  out.append("\r\n");
 }
 
-void append_date_if_absent(std::string& out, const Fields& fields, TimePoint now) {
-  if (fields.has("date")) return;
-  const auto date = format_date(now);
-  append_field(out, "Date", {date.data(), date.size()});
+void append_response_head(std::string& out, const Response& response, const Delivery& delivery,
+                          int client_minor_version) {
+  append_status_line(out, response.status, response.reason);
+  out.append(response.shared_lines).append(response.fields.text());
+  if (delivery.chunked) append_field(out, "Transfer-Encoding", "chunked");
+  if (response.tunnel) {
+    out.append(upgrade_lines);
+  } else if (!delivery.keep_alive) {
+    append_field(out, "Connection", "close");
+  } else if (client_minor_version == 0) {
+    append_field(out, "Connection", "keep-alive");
+  }
+  out.append("\r\n");
 }
 
-void append_expectation(std::string& out, const RequestHead& request) {
-  const bool body_follows = request.framing.kind != Framing::Kind::none;
-  if (request.expects_continue && body_follows) append_field(out, "Expect", "100-continue");
-}
-
-void append_upgrade(std::string& out) {
-  out.append("Connection: Upgrade\r\nUpgrade: websocket\r\n");
-}
-
-void append_max_forwards(std::string& out, const Hop& hop) {
-  if (hop.max_forwards) append_field(out, "Max-Forwards", fmt::to_string(*hop.max_forwards));
-}
-
-void append_via(std::string& out, const RequestHead& request, std::string_view own_via) {
-  append_joined(out, "Via", request.fields.combined("via"),
-                via_member(request.minor_version, own_via));
+void append_interim_head(std::string& out, const ResponseHead& head) {
+  append_status_line(out, head.status, head.reason);
+  const auto connection = head.fields.combined("connection").value_or(std::string{});
+  for (const Field& field : head.fields) {
+    if (is_internal(field.name) || is_hop_by_hop(field.name, connection)) continue;
+    append_field(out, field.name, field.value);
+  }
+  out.append("\r\n");
 }
 
 }  // namespace ringside::http

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "http1/exchange.h"
 #include "net/stack.h"
 
 namespace ringside::http {
@@ -16,6 +17,8 @@ Pool::Pool(net::Core& core, ErrorSource other_side, const Terms& terms)
       resolver_(core, other_side, terms.name_servers) {}
 
 Pool::~Pool() = default;
+
+std::unique_ptr<hop::Exchange> Pool::exchange() { return std::make_unique<Exchange>(core_, *this); }
 
 Pool::Place::Place(Upstream& upstream, Handed handed) noexcept : upstream_(&upstream) {
   if (handed == Handed::no) ++upstream.in_use;
@@ -46,8 +49,7 @@ Pool::Lease Pool::take_youngest(Upstream& upstream, Place place) {
   return lease;
 }
 
-std::optional<Pool::Lease> Pool::take_idle(const net::UpstreamAddress& address,
-                                           bool must_be_alive) {
+std::optional<Pool::Lease> Pool::take_idle(const UpstreamAddress& address, bool must_be_alive) {
   const auto found = upstreams_.find(address);
   if (found == upstreams_.end()) return std::nullopt;
   Upstream& upstream = found->second;
@@ -62,7 +64,7 @@ std::optional<Pool::Lease> Pool::take_idle(const net::UpstreamAddress& address,
   return std::nullopt;
 }
 
-void Pool::give_back(const net::UpstreamAddress& address, Lease lease) {
+void Pool::give_back(const UpstreamAddress& address, Lease lease) {
   auto& idle = upstreams_[address].idle;
   const SteadyPoint now = core_.steady_now();
   if (idle.size() >= limits::idle_upstream_per_address || core_.draining()) return;
@@ -84,7 +86,7 @@ void Pool::close_idle() {
   resolver_.forget_old();
 }
 
-Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const net::UpstreamAddress& address,
+Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const UpstreamAddress& address,
                                                          SteadyPoint deadline) {
   std::vector<net::SocketAddress> addresses;
   if (const auto only = net::numeric(address.endpoint)) {
@@ -135,7 +137,7 @@ Task<Result<Pool::Place>> Pool::enter(Upstream& upstream, const Endpoint& endpoi
   co_return Place(upstream, Place::Handed::yes);
 }
 
-Task<Result<Pool::Lease>> Pool::connect(const net::UpstreamAddress& address, SteadyPoint deadline) {
+Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPoint deadline) {
   Upstream& upstream = upstreams_[address];
   const bool queued = upstream.in_use >= terms_.connections;
   auto place = co_await enter(upstream, address.endpoint, deadline);

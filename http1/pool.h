@@ -10,11 +10,12 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/upstream_address.h"
+#include "hop/upstream.h"
 #include "http1/connection.h"
 #include "net/core.h"
 #include "net/resolver.h"
 #include "net/tls.h"
-#include "net/upstream_address.h"
 #include "net/waiter.h"
 
 namespace ringside::http {
@@ -23,7 +24,7 @@ namespace ringside::http {
 // of them in use at once than limits::upstream_connections_per_address; who finds none waits in
 // order of arrival. Names are resolved when a connection is made and remembered for
 // limits::named_connection_age.
-class Pool {
+class Pool final : public hop::Upstreams {
   struct Upstream;
 
  public:
@@ -38,14 +39,18 @@ class Pool {
   // `other_side`: peer for replicas, origin for origins.
   Pool(net::Core& core, ErrorSource other_side);
   Pool(net::Core& core, ErrorSource other_side, const Terms& terms);
-  ~Pool();
+  ~Pool() override;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   [[nodiscard]] ErrorSource other_side() const noexcept { return other_side_; }
 
   // How certificates of upstreams under TLS are judged, for connections made from now on.
-  void set_tls(std::shared_ptr<const net::TlsContext> context) { tls_ = std::move(context); }
+  void set_tls(std::shared_ptr<const net::TlsContext> context) override {
+    tls_ = std::move(context);
+  }
+
+  [[nodiscard]] std::unique_ptr<hop::Exchange> exchange() override;
 
   // One of the connections that may be in use at once; its end lets the next one in. Must not
   // outlive the pool.
@@ -71,15 +76,14 @@ class Pool {
 
   // An idle connection, checked where `must_be_alive` (a request that can't be repeated), or a
   // nullopt; without suspending.
-  [[nodiscard]] std::optional<Lease> take_idle(const net::UpstreamAddress& address,
-                                               bool must_be_alive);
+  [[nodiscard]] std::optional<Lease> take_idle(const UpstreamAddress& address, bool must_be_alive);
   // Opens a new connection: waits for a place, resolves, connects to each address in turn until
   // `deadline`, and shakes hands where the upstream is under TLS.
-  Task<Result<Lease>> connect(const net::UpstreamAddress& address, SteadyPoint deadline);
+  Task<Result<Lease>> connect(const UpstreamAddress& address, SteadyPoint deadline);
   // Back into the pool. Requires that the answer was read to its end and allows reuse.
-  void give_back(const net::UpstreamAddress& address, Lease lease);
+  void give_back(const UpstreamAddress& address, Lease lease);
   // Closes idle connections that are too old. Called now and then by the core's owner.
-  void close_idle();
+  void close_idle() override;
 
  private:
   struct Idle {
@@ -96,14 +100,14 @@ class Pool {
   Task<Result<Place>> enter(Upstream& upstream, const Endpoint& endpoint, SteadyPoint deadline);
   // The youngest idle connection.
   [[nodiscard]] static Lease take_youngest(Upstream& upstream, Place place);
-  Task<Result<std::unique_ptr<Connection>>> open_any(const net::UpstreamAddress& address,
+  Task<Result<std::unique_ptr<Connection>>> open_any(const UpstreamAddress& address,
                                                      SteadyPoint deadline);
 
   net::Core& core_;
   const ErrorSource other_side_;
   const Terms terms_;
   std::shared_ptr<const net::TlsContext> tls_;
-  std::map<net::UpstreamAddress, Upstream> upstreams_;
+  std::map<UpstreamAddress, Upstream> upstreams_;
   net::Resolver resolver_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 // Both ways share the connections' deadlines: a byte in either direction keeps both alive.
 class Tunnel {
  public:
-  Tunnel(Connection& client, Connection& upstream, Milliseconds idle_timeout)
+  Tunnel(Connection& client, ByteStream& upstream, Milliseconds idle_timeout)
       : client_(client), upstream_(upstream), idle_timeout_(idle_timeout) {}
 
   Task<TunnelBytes> run() {
@@ -30,7 +30,7 @@ class Tunnel {
     down_.end();
   }
 
-  Task<void> carry(Connection& from, Connection& to, std::uint64_t& bytes) {
+  Task<void> carry(ByteStream& from, ByteStream& to, std::uint64_t& bytes) {
     while (true) {
       stay_alive();
       const auto piece = co_await from.read_raw();
@@ -55,7 +55,7 @@ class Tunnel {
   }
 
   Connection& client_;
-  Connection& upstream_;
+  ByteStream& upstream_;
   const Milliseconds idle_timeout_;
   TunnelBytes bytes_;
   Join down_;
@@ -63,7 +63,7 @@ class Tunnel {
 
 }  // namespace
 
-Task<TunnelBytes> tunnel(Connection& client, Connection& upstream, Milliseconds idle_timeout) {
+Task<TunnelBytes> tunnel(Connection& client, ByteStream& upstream, Milliseconds idle_timeout) {
   Tunnel one(client, upstream, idle_timeout);
   co_return co_await one.run();
 }

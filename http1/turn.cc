@@ -50,14 +50,4 @@ Task<void> end_connection(Connection& client) {
   co_await client.linger(limits::linger_size_bytes);
 }
 
-Delivery choose_delivery(int client_minor_version, bool length_known, bool keep_alive) noexcept {
-  if (length_known) return {Coding::as_is, keep_alive};
-  if (client_minor_version >= 1) return {Coding::chunked, keep_alive};
-  return {Coding::as_is, false};  // HTTP/1.0 knows no other end than the connection's
-}
-
-bool length_is_known(const Framing& framing) noexcept {
-  return framing.kind == Framing::Kind::none || framing.kind == Framing::Kind::length;
-}
-
 }  // namespace ringside::http

@@ -5,7 +5,6 @@
 #include "base/task.h"
 #include "http/head.h"
 #include "http1/connection.h"
-#include "http1/relay.h"
 
 namespace ringside::http {
 
@@ -30,16 +29,5 @@ Task<Result<void>> read_proxy_header(Connection& client);
 // After the last answer: reads and drops for a moment what a refused client still sends, so that a
 // reset does not take the answer from it (RFC 9112 §9.6).
 Task<void> end_connection(Connection& client);
-
-// How an answer's body is framed for this client, and whether the connection goes on after it (RFC
-// 9112 §6.3, §9.3).
-struct Delivery {
-  Coding coding = Coding::as_is;
-  bool keep_alive = true;
-};
-[[nodiscard]] Delivery choose_delivery(int client_minor_version, bool length_known,
-                                       bool keep_alive) noexcept;
-// Whether a body so framed has a length that a head can tell.
-[[nodiscard]] bool length_is_known(const Framing& framing) noexcept;
 
 }  // namespace ringside::http

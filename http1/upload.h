@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/task.h"
+#include "http/caller.h"
 #include "http1/connection.h"
-#include "http1/gather.h"
-#include "http1/relay.h"
 
 namespace ringside::http {
 
@@ -19,9 +19,9 @@ class ArrivalWatch;
 class Upload {
  public:
   // Both must outlive the upload. A body of more than `most_bytes` fails with body_too_large.
-  Upload(Connection& from, Connection& to, Coding coding,
+  Upload(Caller& from, Connection& to, bool chunked,
          std::uint64_t most_bytes = limits::request_body_size_bytes) noexcept
-      : from_(from), to_(to), coding_(coding), most_bytes_(most_bytes) {}
+      : from_(from), to_(to), chunked_(chunked), most_bytes_(most_bytes) {}
 
   enum class End { complete, upstream_spoke };
   // The Error's source tells which side failed; the upstream has then had an incomplete message.
@@ -29,12 +29,13 @@ class Upload {
 
  private:
   Task<Result<End>> send_pending(ArrivalWatch& watch);
+  Result<void> add(const Pulled& pulled);
 
-  Connection& from_;
+  Caller& from_;
   Connection& to_;
-  const Coding coding_;
+  const bool chunked_;
   const std::uint64_t most_bytes_;
-  Gather pending_;  // what is being written
+  std::vector<std::string_view> pending_;  // what is being written
   std::array<char, 20> line_space_{};
   std::uint64_t sent_bytes_ = 0;
   bool last_ = false;

@@ -101,6 +101,7 @@ class CoreGroup {
 
   [[nodiscard]] std::size_t size() const noexcept { return cores_.size(); }
   [[nodiscard]] Core& operator[](std::size_t index) noexcept { return *cores_[index]; }
+  [[nodiscard]] const Core& operator[](std::size_t index) const noexcept { return *cores_[index]; }
   // Between start() and stop(): else what is spawned never runs.
   [[nodiscard]] bool running() const noexcept { return running_; }
 

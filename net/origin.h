@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <set>
 
-#include "net/upstream_address.h"
+#include "base/upstream_address.h"
 
 namespace ringside::net {
 

@@ -13,7 +13,7 @@
 #include "base/task.h"
 #include "net/circuit_breaker.h"
 #include "net/core.h"
-#include "net/upstream_address.h"
+#include "base/upstream_address.h"
 #include "net/waiter.h"
 
 namespace ringside::net {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -15,15 +16,17 @@ namespace ringside::program {
 
 Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& configuration,
                                                           const Clock& clock,
-                                                          http::AccessLog* access_log) {
+                                                          hop::AccessLog* access_log) {
   auto membership = first_membership(configuration, configuration.peers);
   if (!membership) return membership.error();
   auto settings = make_cache_settings(configuration, *membership);
   if (!settings) return settings.error();
 
   auto started = cache::Replica::start(
-      {configuration.name, *configuration.listen, thread_count(configuration),
-       store_bytes(configuration.memory, configuration.machine), *settings, access_log},
+      {configuration.name,
+       store_bytes(configuration.memory, configuration.machine),
+       *settings,
+       {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
       clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<CacheService> service(new CacheService());

@@ -15,7 +15,7 @@ class CacheService final : public Service {
   // The clock and the access log must outlive the service.
   [[nodiscard]] static Result<std::unique_ptr<CacheService>> start(
       const Configuration& configuration, const Clock& clock,
-      http::AccessLog* access_log = nullptr);
+      hop::AccessLog* access_log = nullptr);
 
   [[nodiscard]] std::string title() const override { return "cache " + replica_->name(); }
   [[nodiscard]] Endpoint address() const override { return replica_->address(); }

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "http1/access_log.h"
+#include "hop/access_log.h"
 #include "http1/admin_server.h"
 #include "k8s/discovery.h"
 #include "metrics/exposition.h"
@@ -24,7 +24,7 @@ namespace ringside::program {
 
 // What stands beside a service.
 struct Company {
-  http::AccessLog* access_log = nullptr;      // what it writes; null: none. Outlives the process
+  hop::AccessLog* access_log = nullptr;      // what it writes; null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
 };
 
@@ -71,7 +71,7 @@ class Process {
   const Invocation invocation_;
   Service& service_;
   const Clock& clock_;
-  http::AccessLog* const access_log_;
+  hop::AccessLog* const access_log_;
   std::unique_ptr<k8s::Discovery> discovery_;  // ends before the service that follows it
   std::atomic<bool> draining_ = false;
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/terminate.h"
-#include "http1/access_log.h"
+#include "hop/access_log.h"
 #include "program/cache_service.h"
 #include "program/command_line.h"
 #include "program/configuration_json.h"
@@ -50,7 +50,7 @@ int fail(std::string_view called, const Error& error) {
 }
 
 Result<std::unique_ptr<Service>> start_service(Command command, const Configuration& configuration,
-                                               const Clock& clock, http::AccessLog* log) {
+                                               const Clock& clock, hop::AccessLog* log) {
   const auto as_service = [](auto started) -> Result<std::unique_ptr<Service>> {
     if (!started) return started.error();
     return std::unique_ptr<Service>(*std::move(started));
@@ -69,9 +69,9 @@ Result<std::unique_ptr<Service>> start_service(Command command, const Configurat
 }
 
 // Null where none is asked for.
-Result<std::unique_ptr<http::AccessLog>> open_access_log(const Configuration& configuration) {
-  if (configuration.access_log.empty()) return std::unique_ptr<http::AccessLog>();
-  auto opened = http::AccessLog::open(configuration.access_log, thread_count(configuration));
+Result<std::unique_ptr<hop::AccessLog>> open_access_log(const Configuration& configuration) {
+  if (configuration.access_log.empty()) return std::unique_ptr<hop::AccessLog>();
+  auto opened = hop::AccessLog::open(configuration.access_log, thread_count(configuration));
   if (opened) return opened;
   return invalid_input(
       fmt::format("{}: {}", configuration.place("access-log"), opened.error().message));

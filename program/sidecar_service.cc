@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 
@@ -17,7 +18,7 @@ std::string describe(const Countries& countries) {
 
 Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuration& configuration,
                                                               const Clock& clock,
-                                                              http::AccessLog* access_log) {
+                                                              hop::AccessLog* access_log) {
   auto countries = open_countries_at_start(configuration);
   if (!countries) return countries.error();
   auto membership = first_membership(configuration, configuration.replicas);
@@ -26,7 +27,8 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
   if (!settings) return settings.error();
 
   auto started = sidecar::Sidecar::start(
-      {*configuration.listen, thread_count(configuration), *settings, access_log}, clock);
+      {*settings, {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
+      clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<SidecarService> service(new SidecarService());
   service->sidecar_ = *std::move(started);

@@ -16,7 +16,7 @@ class SidecarService final : public Service {
   // The clock and the access log must outlive the service.
   [[nodiscard]] static Result<std::unique_ptr<SidecarService>> start(
       const Configuration& configuration, const Clock& clock,
-      http::AccessLog* access_log = nullptr);
+      hop::AccessLog* access_log = nullptr);
 
   [[nodiscard]] std::string title() const override { return "sidecar"; }
   [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }

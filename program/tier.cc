@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -34,7 +35,7 @@ Result<std::shared_ptr<const shard::Topology>> topology_of(const Membership& pre
 }  // namespace
 
 Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, const Clock& clock,
-                                          http::AccessLog* access_log) {
+                                          hop::AccessLog* access_log) {
   auto countries = open_countries_at_start(configuration);
   if (!countries) return countries.error();
 
@@ -53,7 +54,8 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
   if (!settings) return settings.error();
   auto started = sidecar::Sidecar::start(
-      {*configuration.listen, thread_count(configuration), *settings, access_log}, clock);
+      {*settings, {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
+      clock);
   if (!started) return start_failure(started.error());
   tier->sidecar_ = *std::move(started);
   return tier;
@@ -92,9 +94,11 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
   while (out.replicas.size() < replicas) {
     constexpr std::size_t cores = 1;
     const std::string name = fmt::format("cache-{}", out.replicas.size());
-    auto started = cache::Replica::start(
-        {name, any_loopback_port(), cores, store_bytes(next.memory, next.machine), settings},
-        clock_);
+    auto started = cache::Replica::start({name,
+                                          store_bytes(next.memory, next.machine),
+                                          settings,
+                                          {any_loopback_port(), cores, &http::wire()}},
+                                         clock_);
     if (!started) {
       Error error = start_failure(started.error());
       error.message = fmt::format("{} did not start: {}", name, error.message);

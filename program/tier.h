@@ -42,7 +42,7 @@ class Tier final : public Service {
   // sidecar's. It and the clock must outlive the tier.
   [[nodiscard]] static Result<std::unique_ptr<Tier>> start(const Configuration& configuration,
                                                            const Clock& clock,
-                                                           http::AccessLog* access_log = nullptr);
+                                                           hop::AccessLog* access_log = nullptr);
   ~Tier() override;
 
   // Changes the number of replicas. New ones are started before any topology names them; the

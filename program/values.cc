@@ -104,7 +104,7 @@ Result<shard::MemberAt> parse_member(std::string_view text) {
   return out;
 }
 
-Result<net::UpstreamAddress> parse_origin_url(std::string_view url) {
+Result<UpstreamAddress> parse_origin_url(std::string_view url) {
   const auto wrong = [&](std::string_view why) {
     return invalid_input(
         fmt::format("{} {}; write http://HOST[:PORT] or https://…", quotation(url), why));
@@ -121,7 +121,7 @@ Result<net::UpstreamAddress> parse_origin_url(std::string_view url) {
   auto endpoint =
       Endpoint::parse(fmt::format("{}:{}", host->name, host->port == 0 ? usual : host->port));
   if (!endpoint) return endpoint.error();
-  return net::UpstreamAddress(*std::move(endpoint), tls);
+  return UpstreamAddress(*std::move(endpoint), tls);
 }
 
 Result<net::Origin> parse_origin(std::string_view text) {

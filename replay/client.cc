@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "http/field_lines.h"
 #include "http1/exchange.h"
 #include "http1/pool.h"
 #include "net/core.h"
@@ -33,7 +34,7 @@ struct Client::Impl {
   Task<void> wait_for_turn(std::uint64_t index);
   Task<void> ask(const LogRequest& request, Reply& reply);
   Task<Result<void>> exchange(const LogRequest& request, Reply& reply);
-  void write_head(const LogRequest& request, std::string& head) const;
+  void add_fields(const LogRequest& request, http::FieldLines& fields) const;
   void note_answer(const http::ResponseHead& head, Reply& reply);
   void count(const LogRequest& request, const Reply& reply) noexcept;
   [[nodiscard]] std::uint16_t cache_index(const std::string& name);
@@ -115,45 +116,44 @@ Task<void> Client::Impl::ask(const LogRequest& request, Reply& reply) {
 
 Task<Result<void>> Client::Impl::exchange(const LogRequest& request, Reply& reply) {
   net::Core& core = cores[0];
-  std::string head;
-  write_head(request, head);
-  http::OutgoingRequest outgoing;
+  http::FieldLines fields;
+  add_fields(request, fields);
+  const http::Target target{request.target, {}, false};  // as it stands in the log
+  hop::UpstreamRequest outgoing;
   outgoing.method = request.method;
-  outgoing.head = head;
+  outgoing.target = &target;
+  outgoing.host = settings.host;
+  outgoing.fields = fields.text();
   const SteadyPoint deadline = core.steady_now() + settings.answer_timeout;
-  const http::ExchangeLimits waits{limits::connect_timeout, settings.answer_timeout, deadline};
+  const hop::UpstreamLimits waits{limits::connect_timeout, settings.answer_timeout, deadline,
+                                  deadline};
   http::Exchange one(core, pool);
   const auto asked = co_await one.ask(settings.to, outgoing, waits);
   if (!asked) co_return asked.error();
   note_answer(one.head(), reply);
-  one.connection().set_deadline(deadline);
-  while (true) {
-    const auto piece = co_await one.connection().read_body();
-    if (!piece) co_return piece.error();
-    if (piece->empty()) break;
-    reply.body_bytes += piece->size();
+  for (bool last = false; !last;) {
+    const auto pulled = co_await one.pull();
+    if (!pulled) co_return pulled.error();
+    for (const std::string_view piece : pulled->pieces) reply.body_bytes += piece.size();
+    last = pulled->last;
   }
-  one.finish();
   co_return Result<void>();
 }
 
-void Client::Impl::write_head(const LogRequest& request, std::string& head) const {
+void Client::Impl::add_fields(const LogRequest& request, http::FieldLines& fields) const {
   const std::string client = request.client.text();
-  head = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: ringside-replay/" RINGSIDE_VERSION
-                     "\r\nAccept: */*\r\n",
-                     request.method, request.target, settings.host);
+  fields.add("User-Agent", "ringside-replay/" RINGSIDE_VERSION);
+  fields.add("Accept", "*/*");
   if (settings.client_field == ClientField::x_forwarded_for) {
-    head += fmt::format("X-Forwarded-For: {}\r\n", client);
-  } else if (request.client.is_v4()) {
-    head += fmt::format("Forwarded: for={}\r\n", client);
-  } else {
-    head += fmt::format("Forwarded: for=\"[{}]\"\r\n", client);  // RFC 7239 §6
+    fields.add("X-Forwarded-For", client);
+  } else {  // RFC 7239 §6
+    fields.add("Forwarded", request.client.is_v4() ? fmt::format("for={}", client)
+                                                   : fmt::format("for=\"[{}]\"", client));
   }
   // A log has no bodies. Where the method expects one, its absence is said (RFC 9110 §8.6).
   if (request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
-    head += "Content-Length: 0\r\n";
+    fields.add("Content-Length", "0");
   }
-  head += "\r\n";
 }
 
 void Client::Impl::note_answer(const http::ResponseHead& head, Reply& reply) {

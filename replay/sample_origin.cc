@@ -4,22 +4,19 @@
 
 #include <array>
 #include <atomic>
-#include <iterator>
+#include <limits>
+#include <memory>
 #include <string>
 
-#include "base/limits.h"
 #include "http/date.h"
+#include "http/error_response.h"
 #include "http/target.h"
-#include "http1/connection.h"
-#include "http1/error_response.h"
-#include "http1/server.h"
+#include "http1/wire.h"
 #include "net/core.h"
 #include "replay/sample_page.h"
 
 namespace ringside::replay {
 namespace {
-
-using http::Connection;
 
 struct Site {
   const Clock& clock;
@@ -29,115 +26,71 @@ struct Site {
 
 std::string_view view(const std::array<char, 29>& date) { return {date.data(), date.size()}; }
 
-// One connection's requests, one after the other.
-class Visit {
+// What one connection's requests are answered.
+class Visit final : public hop::Handler {
  public:
-  Visit(Site& site, Connection& connection) : site_(site), connection_(connection) {}
+  explicit Visit(Site& site) noexcept : site_(site) {}
 
-  Task<void> run() {
-    while (co_await read_head()) {
-      site_.requests.fetch_add(1, std::memory_order_relaxed);
-      const bool keep_alive = request_.keep_alive && !connection_.core().draining();
-      // Views of the head end where the body begins to be read.
-      const bool is_read = request_.method == "GET" || request_.method == "HEAD";
-      if (is_read) compose(keep_alive);
-      const auto received = co_await read_body();
-      if (!received) co_return;
-      if (!is_read) compose_receipt(*received, keep_alive);
-      if (!co_await write()) co_return;
-      if (!keep_alive) co_return;
-    }
+  void begin(const IpAddress& from) override { from_ = from; }
+  [[nodiscard]] std::uint32_t requests_per_connection() const override {
+    return std::numeric_limits<std::uint32_t>::max();
   }
+  Task<void> answer(http::RequestHead& request, http::Caller& caller,
+                    http::Response& response) override {
+    site_.requests.fetch_add(1, std::memory_order_relaxed);
+    // Views of the head end where the content begins to be pulled.
+    const bool is_read = request.method == "GET" || request.method == "HEAD";
+    if (is_read) answer_page(request, response);
+    std::uint64_t received_bytes = 0;
+    for (bool last = false; !last;) {
+      const auto pulled = co_await caller.pull();
+      if (!pulled) co_return refuse(pulled.error(), response);
+      for (const std::string_view piece : pulled->pieces) received_bytes += piece.size();
+      last = pulled->last;
+    }
+    if (is_read) co_return;
+    begin(response, 200);
+    add_content(response, "text/plain", fmt::format("received {} bytes\n", received_bytes));
+  }
+  void refuse(const Error& error, http::Response& response) override {
+    http::make_error_response(response, error, {"sample-origin", {}, site_.clock.now()});
+  }
+  void sent(const hop::Sent& sent) override { static_cast<void>(sent); }
+  [[nodiscard]] hop::AccessNotes access_notes() const override { return {from_, {}, {}, {}}; }
 
  private:
-  Task<bool> read_head() {
-    connection_.set_deadline(limits::client_idle_timeout);
-    const auto begun = co_await connection_.wait_for_message();
-    if (!begun || !*begun) co_return false;
-    connection_.set_deadline(limits::client_head_timeout);
-    const auto read = co_await connection_.read_request(http::HeadLimits::defaults(), request_);
-    if (read) co_return true;
-    if (read.error().kind == ErrorKind::disconnected) co_return false;
-    http::ErrorResponse how;
-    how.proxy = "sample-origin";
-    how.close = true;
-    head_ = http::error_response(read.error(), how);
-    body_.clear();
-    if (co_await write()) {
-      connection_.set_deadline(limits::client_io_timeout);
-      co_await connection_.linger(limits::head_size_bytes);
-    }
-    co_return false;
+  void begin(http::Response& response, int status) const {
+    response.begin(status, http::reason_of(status));
+    response.fields.add("Date", view(http::format_date(site_.clock.now())));
+    response.fields.add("Server", "ringside-sample");
   }
 
-  Task<Result<std::uint64_t>> read_body() {
-    std::uint64_t bytes = 0;
-    while (!connection_.body_done()) {
-      connection_.set_deadline(limits::client_io_timeout);
-      const auto piece = co_await connection_.read_body();
-      if (!piece) co_return piece.error();
-      bytes += piece->size();
-    }
-    co_return bytes;
+  static void add_content(http::Response& response, std::string_view type, std::string content) {
+    response.fields.add("Content-Type", type);
+    response.fields.add("Content-Length", fmt::to_string(content.size()));
+    response.body = http::Body(std::move(content));
   }
 
-  void begin(int status, bool keep_alive) {
-    head_ = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\nServer: ringside-sample\r\n", status,
-                        http::reason_of(status), view(http::format_date(site_.clock.now())));
-    if (!keep_alive) head_ += "Connection: close\r\n";
-  }
-
-  // The answer to a GET or HEAD.
-  void compose(bool keep_alive) {
-    body_.clear();
+  void answer_page(const http::RequestHead& request, http::Response& response) const {
     http::Target target;
-    if (!http::normalise_target(request_.target, target)) {
-      begin(400, keep_alive);
-      head_ += "Content-Length: 0\r\n\r\n";
+    if (!http::normalise_target(request.target, target)) {
+      begin(response, 400);
+      response.fields.add("Content-Length", "0");
       return;
     }
-    const SamplePage page =
-        sample_page(target.text(), request_.fields.first("X-Country").value_or("ZZ"));
-    const auto asked = request_.fields.combined("If-None-Match");
+    SamplePage page = sample_page(target.text(), request.fields.first("X-Country").value_or("ZZ"));
+    const auto asked = request.fields.combined("If-None-Match");
     const bool unchanged = asked && names_entity_tag(*asked, page.etag);
-    begin(unchanged ? 304 : 200, keep_alive);
-    fmt::format_to(std::back_inserter(head_),
-                   "Cache-Control: max-age=3600\r\nETag: {}\r\nLast-Modified: {}\r\n", page.etag,
-                   view(http::format_date(site_.modified)));
-    if (!unchanged) {
-      fmt::format_to(std::back_inserter(head_),
-                     "Content-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n",
-                     page.html.size());
-      if (request_.method != "HEAD") body_ = page.html;
-    }
-    head_ += "\r\n";
-  }
-
-  void compose_receipt(std::uint64_t received_bytes, bool keep_alive) {
-    body_ = fmt::format("received {} bytes\n", received_bytes);
-    begin(200, keep_alive);
-    fmt::format_to(std::back_inserter(head_),
-                   "Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n", body_.size());
-  }
-
-  Task<bool> write() {
-    const std::array<std::string_view, 2> buffers{head_, body_};
-    connection_.set_deadline(limits::client_io_timeout);
-    const auto written = co_await connection_.write(buffers);
-    co_return written.has_value();
+    begin(response, unchanged ? 304 : 200);
+    response.fields.add("Cache-Control", "max-age=3600");
+    response.fields.add("ETag", page.etag);
+    response.fields.add("Last-Modified", view(http::format_date(site_.modified)));
+    if (!unchanged) add_content(response, "text/html; charset=utf-8", std::move(page.html));
   }
 
   Site& site_;
-  Connection& connection_;
-  http::RequestHead request_;
-  std::string head_;
-  std::string body_;
+  IpAddress from_;
 };
-
-Task<void> visit(Site& site, Connection& connection) {
-  Visit one(site, connection);
-  co_await one.run();
-}
 
 }  // namespace
 
@@ -145,11 +98,12 @@ struct SampleOrigin::Impl {
   explicit Impl(const Clock& clock)
       : site{clock, clock.now()},
         cores("origin", 1, clock),
-        server(cores, [this](Connection& connection) { return visit(site, connection); }) {}
+        server(http::wire().serve(
+            cores, {[this](net::Core&) { return std::make_unique<Visit>(site); }, nullptr})) {}
 
   Site site;
   net::CoreGroup cores;
-  http::Server server;
+  std::unique_ptr<hop::Server> server;
 };
 
 SampleOrigin::SampleOrigin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -159,12 +113,12 @@ SampleOrigin::~SampleOrigin() { stop(); }
 Result<std::unique_ptr<SampleOrigin>> SampleOrigin::start(const Endpoint& listen,
                                                           const Clock& clock) {
   auto impl = std::make_unique<Impl>(clock);
-  if (auto listening = impl->server.listen(listen); !listening) return listening.error();
+  if (auto listening = impl->server->listen(listen); !listening) return listening.error();
   impl->cores.start();
   return std::unique_ptr<SampleOrigin>(new SampleOrigin(std::move(impl)));
 }
 
-Endpoint SampleOrigin::address() const { return impl_->server.address(); }
+Endpoint SampleOrigin::address() const { return impl_->server->address(); }
 
 std::uint64_t SampleOrigin::requests() const noexcept {
   return impl_->site.requests.load(std::memory_order_relaxed);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "geo/country_database.h"
+#include "hop/origin_access.h"
+#include "hop/upstream.h"
+#include "hop/wire.h"
 #include "http/hop.h"
-#include "http1/access_log.h"
-#include "http1/origin_access.h"
-#include "http1/pool.h"
 #include "metrics/sheet.h"
 #include "net/core.h"
 #include "net/origin_gates.h"
@@ -30,35 +30,32 @@ struct Snapshot {
 // What one core's requests share. Only that core's thread touches it, but for the count of purges.
 struct CoreState {
   CoreState(net::Core& the_core, std::shared_ptr<const Snapshot> first, metrics::CoreSheet& counts,
-            std::atomic<std::uint64_t>& purge_count, net::OriginGates& gates,
-            http::AccessLog::Queue* log)
+            std::atomic<std::uint64_t>& purge_count, net::OriginGates& gates, const hop::Wire& wire)
       : core(the_core),
         snapshot(std::move(first)),
         countries(snapshot->settings->countries),
-        replicas(the_core, ErrorSource::peer),
-        origins(the_core, ErrorSource::origin),
+        replicas(wire.upstreams(the_core, ErrorSource::peer)),
+        origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, gates),
-        health(the_core, counts),
+        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer)),
         purges(purge_count),
         near(snapshot->settings->near_cache_bytes, purge_count),
-        sheet(counts),
-        access_log(log) {
-    origins.set_tls(snapshot->settings->tls);
+        sheet(counts) {
+    origins->set_tls(snapshot->settings->tls);
     health.follow(snapshot->settings, snapshot->shards);
   }
 
   net::Core& core;
   std::shared_ptr<const Snapshot> snapshot;  // the newest; a request keeps the one it began with
   geo::CountryMemo countries;
-  http::Pool replicas;
-  http::Pool origins;
-  http::OriginAccess origin_access;
+  std::unique_ptr<hop::Upstreams> replicas;
+  std::unique_ptr<hop::Upstreams> origins;
+  hop::OriginAccess origin_access;
   HealthWatch health;                  // of the replicas
   net::RetryBudget repeats;            // of requests to replicas
   std::atomic<std::uint64_t>& purges;  // answered ones, of all cores together; see NearCache
   NearCache near;
   metrics::CoreSheet& sheet;
-  http::AccessLog::Queue* access_log;  // null: none is written
 };
 
 }  // namespace ringside::sidecar

@@ -29,28 +29,27 @@ Result<std::size_t> confirmation(const http::ResponseHead& answer) {
 }
 
 Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settings,
-                                  const Endpoint& address, const http::OutgoingRequest& request,
+                                  const Endpoint& address, const hop::UpstreamRequest& request,
                                   SteadyPoint deadline) {
   if (address.host.empty()) {
     co_return Error{ErrorKind::refused, ErrorSource::peer, Retry::no, "has no address at present"};
   }
-  http::Exchange exchange(state.core, state.replicas);
-  const http::ExchangeLimits limits{settings.connect_timeout, settings.first_byte_timeout,
-                                    deadline};
-  const auto answered = co_await exchange.ask(address, request, limits);
+  const auto exchange = state.replicas->exchange();
+  const hop::UpstreamLimits limits{settings.connect_timeout, settings.first_byte_timeout, deadline,
+                                   deadline};
+  const auto answered = co_await exchange->ask(address, request, limits);
   if (!answered) co_return answered.error();
-  auto confirmed = confirmation(exchange.head());
-  exchange.connection().set_deadline(deadline);
-  while (!exchange.connection().body_done()) {
-    if (!co_await exchange.connection().read_body()) break;
+  auto confirmed = confirmation(exchange->head());
+  for (bool last = false; !last;) {  // so that the connection can be used again
+    const auto pulled = co_await exchange->pull();
+    last = !pulled || pulled->last;
   }
-  exchange.finish();
   co_return confirmed;
 }
 
 class Round {
  public:
-  Round(CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
+  Round(CoreState& state, const Settings& settings, const hop::UpstreamRequest& request,
         SteadyPoint deadline)
       : state_(state),
         settings_(settings),
@@ -78,7 +77,7 @@ class Round {
 
   CoreState& state_;
   const Settings& settings_;
-  const http::OutgoingRequest& request_;
+  const hop::UpstreamRequest& request_;
   const SteadyPoint deadline_;
   std::vector<Result<std::size_t>> answers_;
   Join asked_;
@@ -87,7 +86,7 @@ class Round {
 }  // namespace
 
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
-    CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
+    CoreState& state, const Settings& settings, const hop::UpstreamRequest& request,
     SteadyPoint deadline, std::optional<shard::MemberIndex> but_not) {
   Round round(state, settings, request, deadline);
   co_return co_await round.run(but_not);

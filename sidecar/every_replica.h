@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/task.h"
-#include "http1/exchange.h"
+#include "hop/upstream.h"
 #include "shard/topology.h"
 #include "sidecar/core_state.h"
 
@@ -19,7 +19,7 @@ namespace ringside::sidecar {
 // deadline at most: all are asked at once, so one that is silent costs it once, and those behind it
 // nothing. Replicas that are ejected are asked, too: they may have come back.
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
-    CoreState& state, const Settings& settings, const http::OutgoingRequest& request,
+    CoreState& state, const Settings& settings, const hop::UpstreamRequest& request,
     SteadyPoint deadline, std::optional<shard::MemberIndex> but_not = std::nullopt);
 
 }  // namespace ringside::sidecar

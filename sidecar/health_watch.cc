@@ -9,8 +9,9 @@
 
 namespace ringside::sidecar {
 
-HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet)
-    : core_(core), sheet_(sheet), pool_(core, ErrorSource::peer) {}
+HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
+                         std::unique_ptr<hop::Upstreams> probes)
+    : core_(core), sheet_(sheet), probes_(std::move(probes)) {}
 
 HealthWatch::~HealthWatch() = default;
 
@@ -94,7 +95,7 @@ std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
 }
 
 HealthWatch::Ask::Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
-                      http::Exchange& exchange, bool repeatable)
+                      hop::Exchange& exchange, bool repeatable)
     : watch_(watch),
       replica_(watch.find(settings, member)),
       exchange_(exchange),
@@ -139,8 +140,8 @@ void HealthWatch::look() {
 
 // While it runs the replica is not forgotten.
 Task<void> HealthWatch::probe_one(Replica& replica) {
-  const auto answered = co_await probe(core_, pool_, replica.address);
-  pool_.close_idle();
+  const auto answered = co_await probe(core_, *probes_, replica.address);
+  probes_->close_idle();
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
   if (answered) {

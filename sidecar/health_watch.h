@@ -11,8 +11,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
-#include "http1/exchange.h"
-#include "http1/pool.h"
+#include "hop/upstream.h"
 #include "metrics/core_sheet.h"
 #include "net/core.h"
 #include "shard/topology.h"
@@ -28,7 +27,8 @@ class HealthWatch {
   struct Replica;
 
  public:
-  HealthWatch(net::Core& core, metrics::CoreSheet& sheet);
+  // `probes`: the way to the replicas for probes alone.
+  HealthWatch(net::Core& core, metrics::CoreSheet& sheet, std::unique_ptr<hop::Upstreams> probes);
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
   ~HealthWatch();
@@ -54,7 +54,7 @@ class HealthWatch {
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
    public:
     Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
-        http::Exchange& exchange, bool repeatable);
+        hop::Exchange& exchange, bool repeatable);
     // How it ended; at most once.
     void end(const Result<void>& answered);
 
@@ -62,7 +62,7 @@ class HealthWatch {
     friend class HealthWatch;
     HealthWatch& watch_;
     Replica* const replica_;  // null: of no interest any more
-    http::Exchange& exchange_;
+    hop::Exchange& exchange_;
     const SteadyPoint began_;
     const bool repeatable_;
   };
@@ -97,7 +97,7 @@ class HealthWatch {
 
   net::Core& core_;
   metrics::CoreSheet& sheet_;
-  http::Pool pool_;
+  std::unique_ptr<hop::Upstreams> probes_;
   std::shared_ptr<const Settings> followed_;
   // Of followed_, and those that were and are still waited for or probed.
   std::map<Key, Replica> replicas_;

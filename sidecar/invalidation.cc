@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "http/internal_fields.h"
 #include "http/invalidation.h"
-#include "http1/head_text.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
@@ -15,17 +14,13 @@ namespace {
 
 using Targets = std::vector<std::string>;
 
-std::string invalidation_head(const Settings& settings, const Decision& decision,
-                              const Targets& targets) {
-  std::string head;
-  http::append_request_start(head, "OPTIONS", decision.target, decision.host);
+http::FieldLines invalidation_fields(const Settings& settings, const Targets& targets) {
+  http::FieldLines fields;
   // A replica that knows nothing of the rest answers this by itself, too (RFC 9110 §7.6.2).
-  http::append_field(head, "Max-Forwards", "0");
-  http::append_field(head, http::internal::topology, settings.topology_id);
-  for (const std::string& target : targets) {
-    http::append_field(head, http::internal::invalidate, target);
-  }
-  return head.append("\r\n");
+  fields.add("Max-Forwards", "0");
+  fields.add(http::internal::topology, settings.topology_id);
+  for (const std::string& target : targets) fields.add(http::internal::invalidate, target);
+  return fields;
 }
 
 bool any_is_kept_nearby(const Settings& settings, const std::string& host, const Targets& targets) {
@@ -45,10 +40,12 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
                                                  answer.status, answer.fields);
   if (targets.empty()) co_return;
 
-  const std::string head = invalidation_head(settings, decision, targets);
-  http::OutgoingRequest request;
+  const http::FieldLines fields = invalidation_fields(settings, targets);
+  hop::UpstreamRequest request;
   request.method = "OPTIONS";
-  request.head = head;
+  request.target = &decision.target;
+  request.host = decision.host;
+  request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
   const auto confirmed =
       co_await ask_every_replica(state, settings, request, deadline, answered_by);

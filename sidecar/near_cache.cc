@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t entry_overhead_bytes = 320;
 
 std::size_t cost_bytes(const std::string& key, const NearCache::Entry& entry) noexcept {
-  return key.size() + entry.head.size() + entry.body->size() + entry_overhead_bytes;
+  const NearCache::KeptResponse& kept = *entry.response;
+  return key.size() + kept.fields.text().size() + kept.body.size() + entry_overhead_bytes;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "http/field_lines.h"
 #include "http/head.h"
 #include "metrics/core_sheet.h"
 
@@ -25,9 +26,15 @@ namespace ringside::sidecar {
 //   4. Each core forgets everything when it next looks and finds the count changed.
 class NearCache {
  public:
+  // The client's, without Age.
+  struct KeptResponse {
+    int status = 0;
+    std::string reason;
+    http::FieldLines fields;
+    std::string body;
+  };
   struct Entry {
-    std::string head;  // the client's, without Age and without its end
-    std::shared_ptr<const std::string> body;
+    std::shared_ptr<const KeptResponse> response;
     metrics::ShardIndex shard = 0;  // of the replica that gave it
     std::int64_t age_s = 0;         // when it was stored
     SteadyPoint stored;

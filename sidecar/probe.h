@@ -3,7 +3,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "base/task.h"
-#include "http1/pool.h"
+#include "hop/upstream.h"
 #include "net/core.h"
 
 namespace ringside::sidecar {
@@ -11,8 +11,8 @@ namespace ringside::sidecar {
 // Asks a replica whether it is there: `OPTIONS *` with `Max-Forwards: 0`, which is for the server
 // itself and means nothing but this (RFC 9110 §7.6.2, §9.3.7), on a new connection to the port that
 // requests use. Any answer says yes. Waits at most limits::probe_timeout. An Error whose source is
-// not the peer tells nothing of it. `pool` is for probes alone: in that of the requests a probe
-// would wait behind those that it is to help.
-Task<Result<void>> probe(net::Core& core, http::Pool& pool, const Endpoint& address);
+// not the peer tells nothing of it. `upstreams` is for probes alone: in that of the requests a
+// probe would wait behind those that it is to help.
+Task<Result<void>> probe(net::Core& core, hop::Upstreams& upstreams, const Endpoint& address);
 
 }  // namespace ringside::sidecar

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "http1/error_response.h"
+#include "http/error_response.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
@@ -11,10 +11,11 @@ namespace ringside::sidecar {
 Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
                                  const std::string& host, const std::string& target) {
   const Settings& settings = *snapshot.settings;
-  const std::string head = fmt::format("PURGE {} HTTP/1.1\r\nHost: {}\r\n\r\n", target, host);
-  http::OutgoingRequest request;
+  const http::Target purged{target, {}, false};  // as it stands, with its query
+  hop::UpstreamRequest request;
   request.method = "PURGE";
-  request.head = head;
+  request.target = &purged;
+  request.host = host;
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
   const auto answers = co_await ask_every_replica(state, settings, request, deadline);
   PurgeReport report;
@@ -32,16 +33,16 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   co_return report;
 }
 
-std::string purge_response(const PurgeReport& report, bool keep_alive) {
+void make_purge_response(http::Response& out, const PurgeReport& report) {
   const int status = report.missing.empty() ? 200 : 502;
-  std::string body = fmt::format("purged {} stored responses\n", report.removed);
+  std::string text = fmt::format("purged {} stored responses\n", report.removed);
   if (!report.missing.empty()) {
-    body += fmt::format("incomplete, not confirmed by {}\n", fmt::join(report.missing, "; "));
+    text += fmt::format("incomplete, not confirmed by {}\n", fmt::join(report.missing, "; "));
   }
-  return fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{}\r\n{}",
-      status, http::reason_of(status), body.size(), keep_alive ? "" : "Connection: close\r\n",
-      body);
+  out.begin(status, http::reason_of(status));
+  out.fields.add("Content-Type", "text/plain; charset=utf-8");
+  out.fields.add("Content-Length", fmt::to_string(text.size()));
+  out.body = http::Body(std::move(text));
 }
 
 }  // namespace ringside::sidecar

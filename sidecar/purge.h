@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/task.h"
+#include "http/response.h"
 #include "sidecar/core_state.h"
 #include "sidecar/purge_report.h"
 
@@ -15,6 +15,6 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
                                  const std::string& host, const std::string& target);
 
 // 200 where every replica confirmed, else 502 with who did not.
-[[nodiscard]] std::string purge_response(const PurgeReport& report, bool keep_alive);
+void make_purge_response(http::Response& out, const PurgeReport& report);
 
 }  // namespace ringside::sidecar

@@ -4,38 +4,27 @@
 #include <string>
 #include <vector>
 
-#include "base/address.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "http1/access_log.h"
+#include "hop/half.h"
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/settings.h"
-
-namespace ringside::net {
-class CoreGroup;
-class Stack;
-}  // namespace ringside::net
 
 namespace ringside::sidecar {
 
 // The front: takes clients' requests and forwards each to the replica that owns its shard. All
 // methods are for the control thread, one at a time.
-class Sidecar {
+class Sidecar final : public hop::Half {
  public:
   struct Start {
-    Endpoint listen;
-    std::size_t cores = 1;
     std::shared_ptr<const Settings> settings;
-    http::AccessLog* access_log = nullptr;  // outlives the sidecar; null: none is written
-    net::Stack* stack = nullptr;            // outlives the sidecar; null: the kernel's
-    bool threads = true;                    // no: who starts it drives cores()
+    hop::Place place;
   };
   // Binds and serves. The clock must outlive the sidecar.
   [[nodiscard]] static Result<std::unique_ptr<Sidecar>> start(Start start, const Clock& clock);
   ~Sidecar();  // stop()
 
-  [[nodiscard]] Endpoint address() const;
   // Publishes new settings to every core, whole; returns when all have them.
   void apply(std::shared_ptr<const Settings> settings);
   [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
@@ -51,18 +40,9 @@ class Sidecar {
   // called when all of them have. Thread-safe.
   void forget_nearby() noexcept;
 
-  // No new connections; answers in hand are finished.
-  void drain();
-  [[nodiscard]] std::size_t open_connections() const noexcept;  // thread-safe
-  // Ends everything at once. Idempotent.
-  void stop();
-
-  // To be driven where there are no threads.
-  [[nodiscard]] net::CoreGroup& cores() noexcept;
-
  private:
   struct Impl;
-  explicit Sidecar(std::unique_ptr<Impl> impl);
+  Sidecar(Start start, const Clock& clock);
   std::unique_ptr<Impl> impl_;
 };
 

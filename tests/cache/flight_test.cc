@@ -50,11 +50,12 @@ class FlightTest : public testing::Test {
       seen.head_came = co_await reader.wait_for_head(far());
       if (!seen.head_came || flight->answer().head == nullptr) co_return;
       while (true) {
-        const auto pieces = co_await reader.next(Milliseconds{30'000});
-        if (!pieces) seen.error = pieces.error();
-        if (!pieces || pieces->empty()) co_return;
-        for (const PiecePointer& piece : *pieces) seen.body += piece->bytes();
-        pieces_read_.fetch_add(pieces->size());
+        const auto taken = co_await reader.next(Milliseconds{30'000});
+        if (!taken) seen.error = taken.error();
+        if (!taken) co_return;
+        for (const PiecePointer& piece : taken->pieces) seen.body += piece->bytes();
+        pieces_read_.fetch_add(taken->pieces.size());
+        if (taken->last) co_return;
       }
     });
   }
@@ -214,8 +215,9 @@ TEST_F(FlightTest, AnUnstoredFlightRunsAheadByItsWindowOnly) {
     }
     while (true) {
       const auto got = co_await reader.next(Milliseconds{30'000});
-      if (!got || got->empty()) co_return;
-      taken.fetch_add(got->size());
+      if (!got) co_return;
+      taken.fetch_add(got->pieces.size());
+      if (got->last) co_return;
     }
   });
   ASSERT_TRUE(eventually([&] { return joined_ == 1; }));
@@ -342,8 +344,9 @@ TEST_F(FlightTest, AReaderThatIsNotFarBehindGetsEverything) {
     while (true) {
       const auto next = co_await slow->next(Milliseconds{30'000});
       EXPECT_TRUE(next);
-      if (!next || next->empty()) break;
-      for (const PiecePointer& piece : *next) got += piece->bytes().size();
+      if (!next) break;
+      for (const PiecePointer& piece : next->pieces) got += piece->bytes().size();
+      if (next->last) break;
     }
     slow.reset();
   });

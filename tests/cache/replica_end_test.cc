@@ -3,6 +3,7 @@
 #include <future>
 #include <vector>
 
+#include "http1/wire.h"
 #include "tests/cache/some_replica.h"
 
 namespace ringside::cache {
@@ -157,7 +158,8 @@ TEST(ReplicaDrain, RefusesNewConnections) {
   EXPECT_TRUE(eventually([&] { return replica->open_connections() == 0; }));
   Replica::Start start;
   start.name = "cache-8";
-  start.listen = address;
+  start.place.wire = &http::wire();
+  start.place.listen = address;
   start.settings = replica->settings();
   EXPECT_TRUE(Replica::start(std::move(start), replica.clock()));
 }
@@ -198,8 +200,9 @@ TEST(ReplicaStop, AddressInUseIsToldWithItsRemedy) {
   SomeReplica first(support::refusing_address());
   Replica::Start start;
   start.name = "cache-8";
-  start.listen = first->address();
-  start.cores = 2;
+  start.place.wire = &http::wire();
+  start.place.listen = first->address();
+  start.place.cores = 2;
   start.settings = first->settings();
   const auto second = Replica::start(std::move(start), first.clock());
   ASSERT_FALSE(second);

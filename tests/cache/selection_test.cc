@@ -124,7 +124,7 @@ TEST(IsEnough, Rfc9111Section3_3OnlyForWhatLiesInThePart) {
 
 // RFC 9110 §14.2: a HEAD has no ranges, and what it says is of the whole.
 TEST(IsEnough, APartIsNoAnswerToHead) {
-  Inquiry head = inquiry_of("");
+  RequestContext head = inquiry_of("");
   head.method = "HEAD";
   EXPECT_FALSE(is_enough(*part_of("3456", 3, 10), head, {}, FakeClock::start));
   EXPECT_TRUE(is_enough(*whole_of("3456"), head, {}, FakeClock::start));

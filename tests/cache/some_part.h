@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "cache/inquiry.h"
 #include "cache/parts.h"
+#include "cache/request_context.h"
 #include "http/byte_range.h"
 #include "tests/cache/some_response.h"
 
@@ -27,11 +27,11 @@ inline StoredPointer whole_of(std::string_view bytes, std::string_view etag = "\
 }
 
 // Of a GET with that Range; empty: without.
-inline Inquiry inquiry_of(std::string_view range) {
-  Inquiry inquiry;
-  inquiry.method = "GET";
-  if (!range.empty()) inquiry.ranges = http::parse_range(range);
-  return inquiry;
+inline RequestContext inquiry_of(std::string_view range) {
+  RequestContext context;
+  context.method = "GET";
+  if (!range.empty()) context.ranges = http::parse_range(range);
+  return context;
 }
 
 }  // namespace ringside::cache

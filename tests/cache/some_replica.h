@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cache/replica.h"
+#include "http1/wire.h"
 #include "metrics/totals.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/scripted_peer.h"
@@ -26,8 +27,9 @@ class SomeReplica {
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;
     start.name = "cache-7";
-    start.listen = {"127.0.0.1", 0};
-    start.cores = cores;
+    start.place.wire = &http::wire();
+    start.place.listen = {"127.0.0.1", 0};
+    start.place.cores = cores;
     start.memory_bytes = memory_bytes;
     start.settings = settings_;
     auto started = Replica::start(std::move(start), clock_);

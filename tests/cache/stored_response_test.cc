@@ -40,8 +40,8 @@ TEST(StoredHead, IsTheTextThatIsSent) {
   const auto head =
       head_of(fields_of({{"Date", "Sun, 06 Nov 1994 08:49:30 GMT"}, {"X-A", "1"}, {"x-a", ""}}),
               404, "Not Found");
-  EXPECT_EQ(head->text(),
-            "HTTP/1.1 404 Not Found\r\nDate: Sun, 06 Nov 1994 08:49:30 GMT\r\nX-A: 1\r\nx-a: \r\n"
+  EXPECT_EQ(head->lines(),
+            "Date: Sun, 06 Nov 1994 08:49:30 GMT\r\nX-A: 1\r\nx-a: \r\n"
             "Via: 1.1 cache-3\r\n");
   EXPECT_EQ(head->status(), 404);
   EXPECT_EQ(head->fields().size(), 4U);
@@ -103,8 +103,8 @@ TEST(UpdatedHead, Rfc9111Section3Point2ReplacesFieldsAndKeepsTheRest) {
                                                 {"Age", "3"},
                                                 {"Via", "1.1 other"},
                                                 {"Ringside-Outcome", "hit"}}));
-  EXPECT_EQ(head->text(),
-            "HTTP/1.1 200 OK\r\nX-Kept: k\r\nContent-Encoding: gzip\r\nETag: \"1\"\r\nVia: 1.1 "
+  EXPECT_EQ(head->lines(),
+            "X-Kept: k\r\nContent-Encoding: gzip\r\nETag: \"1\"\r\nVia: 1.1 "
             "cache-3\r\n"
             "Date: Sun, 06 Nov 1994 08:51:17 GMT\r\ncache-control: max-age=60\r\nx-two: c\r\n"
             "X-New: n\r\nContent-Type: text/html\r\n");
@@ -127,7 +127,7 @@ TEST(UpdatedHead, IsAsOldAs304SaysItIs) {
   EXPECT_EQ(stored->freshness().initial_age, Seconds{7});
   const auto head = updated(*stored, fields_of({{"Age", "25"}}));
   EXPECT_EQ(head->freshness().initial_age, Seconds{25});
-  EXPECT_THAT(std::string(head->text()), Not(HasSubstr("Age: 25")));
+  EXPECT_THAT(std::string(head->lines()), Not(HasSubstr("Age: 25")));
 }
 
 TEST(UpdatedHead, KeepsStatusAndVariant) {
@@ -138,7 +138,7 @@ TEST(UpdatedHead, KeepsStatusAndVariant) {
   const StoredHead stored(response, {{}, "cache-3", {"accept"}, "accept:a,\n", {}});
   const auto head = updated(stored, fields_of({}));
   EXPECT_EQ(head->status(), 404);
-  EXPECT_THAT(std::string(head->text()), HasSubstr("HTTP/1.1 404 Not Here\r\n"));
+  EXPECT_EQ(head->reason(), "Not Here");
   EXPECT_EQ(head->vary(), stored.vary());
   EXPECT_EQ(head->variant(), stored.variant());
 }
@@ -159,7 +159,7 @@ TEST(StoredHead, Rfc9111Section3_3APartIsKeptAsThe200ThatItIsPartOf) {
                                        {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}}),
                             206, "Partial Content");
   EXPECT_EQ(head->status(), 200);
-  EXPECT_TRUE(head->text().starts_with("HTTP/1.1 200 OK\r\n")) << head->text();
+  EXPECT_TRUE(head->reason() == "OK" && head->status() == 200);
   EXPECT_EQ(names_of(*head), "ETag Date Via ");
 }
 

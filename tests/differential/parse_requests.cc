@@ -13,7 +13,7 @@
 #include "http/hop.h"
 #include "http/target.h"
 #include "http1/chunked.h"
-#include "http1/error_response.h"
+#include "http/error_response.h"
 #include "http1/head_parser.h"
 
 namespace ringside {

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "http1/wire.h"
 #include "tests/support/mmdb_writer.h"
 
 namespace ringside::fault {
@@ -84,13 +85,14 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
     cached->tls = net::TlsContext::make(believed.path()).value();
   }
   const http::RouteMatch everything;
-  const net::UpstreamAddress origin{address, kind == Origin::under_tls};
+  const UpstreamAddress origin{address, kind == Origin::under_tls};
   cached->routes = {{"all", everything, {net::Origin{origin, 1}}}};
   cached->route_table = http::RouteTable::make({everything}).value();
   cache::Replica::Start replica;
   replica.name = "cache-0";
-  replica.listen = {"127.0.0.1", 0};
-  replica.cores = 1;
+  replica.place.wire = &http::wire();
+  replica.place.listen = {"127.0.0.1", 0};
+  replica.place.cores = 1;
   replica.memory_bytes = 4 * limits::kMiB;
   replica.settings = cached;
   replica_ = cache::Replica::start(std::move(replica), clock_).value();
@@ -104,7 +106,8 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   settings->topology_id = settings->topology->id().hex();
   settings->addresses = {replica_->address()};
   sidecar::Sidecar::Start front;
-  front.listen = {"127.0.0.1", 0};
+  front.place.wire = &http::wire();
+  front.place.listen = {"127.0.0.1", 0};
   front.settings = settings;
   sidecar_ = sidecar::Sidecar::start(std::move(front), clock_).value();
 }

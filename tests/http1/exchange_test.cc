@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "tests/http1/some_connection.h"
+#include "tests/http1/some_exchange.h"
 
 namespace ringside::http {
 namespace {
@@ -26,28 +27,23 @@ struct Outcome {
 
 class ExchangeTest : public OneCore {
  protected:
-  ExchangeLimits far_limits() {
+  hop::UpstreamLimits far_limits() {
     return {Milliseconds{1'000}, Milliseconds{10'000}, clock_.steady_now() + Milliseconds{60'000}};
   }
   // One request and its whole answer. `pool` is made anew for each test, on its core.
   Task<void> ask(Pool& pool, const Endpoint& address, std::string_view method, Outcome& outcome) {
-    std::string head(method);
-    head += " / HTTP/1.1\r\nHost: a\r\n\r\n";
-    OutgoingRequest request;
-    request.method = method;
-    request.head = head;
+    const hop::UpstreamRequest request = some_request(method);
     Exchange exchange(core(), pool);
-    const ExchangeLimits limits = far_limits();
+    const hop::UpstreamLimits limits = far_limits();
     const auto answered = co_await exchange.ask(address, request, limits);
     if (!answered) {
       outcome.error = answered.error();
       co_return;
     }
     outcome.status = exchange.head().status;
-    const auto body = co_await whole_body(exchange.connection());
+    const auto body = co_await whole_body(exchange);
     if (body) {
       outcome.body = *body;
-      exchange.finish();
     } else {
       outcome.error = body.error();
     }

@@ -9,6 +9,7 @@
 
 #include "http1/exchange.h"
 #include "tests/http1/some_connection.h"
+#include "tests/http1/some_exchange.h"
 #include "tests/support/name_server.h"
 
 namespace ringside::http {
@@ -216,16 +217,13 @@ TEST_F(PoolTest, WhoRepeatsOnANewConnectionLeavesTheStaleOnesPlaceFirst) {
     Pool pool(core(), ErrorSource::origin, terms(1, 8));
     for (unsigned count = 0; count < 2; ++count) {
       Exchange exchange(core(), pool);
-      OutgoingRequest request;
-      request.method = "GET";
-      request.head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-      const ExchangeLimits limits{far, far, clock_.steady_now() + far};
+      const hop::UpstreamRequest request = some_request("GET");
+      const hop::UpstreamLimits limits{far, far, clock_.steady_now() + far};
       const auto answered = co_await exchange.ask(peer.address(), request, limits);
       EXPECT_TRUE(answered) << answered.error().message;
       if (!answered) co_return;
-      const auto body = co_await whole_body(exchange.connection());
+      const auto body = co_await whole_body(exchange);
       EXPECT_TRUE(body);
-      exchange.finish();
     }
   });
   EXPECT_EQ(peer.connections(), 2U);

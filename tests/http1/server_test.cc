@@ -203,26 +203,5 @@ TEST_F(ServerTest, TurnsAwayAnAddressThatHasItsShare) {
   cores.stop();
 }
 
-TEST(Delivery, Rfc9112Section6Point3AndSection9Point3) {
-  struct Row {
-    int minor_version;
-    bool length_known;
-    bool keep_alive;
-    Coding coding;
-    bool goes_on;
-  };
-  const std::vector<Row> rows{
-      {1, true, true, Coding::as_is, true},    {1, true, false, Coding::as_is, false},
-      {1, false, true, Coding::chunked, true}, {1, false, false, Coding::chunked, false},
-      {0, true, true, Coding::as_is, true},    {0, true, false, Coding::as_is, false},
-      {0, false, true, Coding::as_is, false},  {0, false, false, Coding::as_is, false},
-  };
-  for (const Row& row : rows) {
-    const auto delivery = choose_delivery(row.minor_version, row.length_known, row.keep_alive);
-    EXPECT_EQ(delivery.coding, row.coding);
-    EXPECT_EQ(delivery.keep_alive, row.goes_on);
-  }
-}
-
 }  // namespace
 }  // namespace ringside::http

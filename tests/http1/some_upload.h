@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "http/field_lines.h"
+#include "http1/client_caller.h"
 #include "http1/exchange.h"
 #include "http1/head_parser.h"
 #include "tests/http1/some_connection.h"
+#include "tests/http1/some_exchange.h"
 
 namespace ringside::http {
 
@@ -29,30 +32,23 @@ struct UploadOutcome {
 // One client's request with a body, asked of one upstream, as both hops do it.
 class UploadTest : public OneCore {
  protected:
-  ExchangeLimits far_limits() {
+  hop::UpstreamLimits far_limits() {
     return {Milliseconds{1'000}, Milliseconds{10'000}, clock_.steady_now() + Milliseconds{60'000}};
   }
-  static OutgoingRequest outgoing(const RequestHead& request, Connection& client) {
-    OutgoingRequest out;
-    out.method = request.method;
-    if (request.framing.kind != Framing::Kind::none) out.body = &client;
-    out.expects_continue = request.expects_continue;
-    if (request.framing.kind == Framing::Kind::chunked) out.body_coding = Coding::chunked;
-    if (request.minor_version >= 1) out.interim_to = &client;
-    return out;
-  }
-  static std::string head_of(const RequestHead& request) {
-    std::string head(request.method);
-    head += " / HTTP/1.1\r\nHost: a\r\n";
+  static std::string fields_of(const RequestHead& request) {
+    FieldLines fields;
     for (const Field& field : request.fields) {
-      if (field.name == "Host") continue;
-      head.append(field.name).append(": ").append(field.value).append("\r\n");
+      const bool is_the_codecs =
+          same_token(field.name, "host") || same_token(field.name, "content-length") ||
+          same_token(field.name, "transfer-encoding") || same_token(field.name, "expect");
+      if (!is_the_codecs) fields.add(field.name, field.value);
     }
-    return head += "\r\n";
+    return std::string(fields.text());
   }
-  Task<void> ask(Exchange& exchange, const Endpoint& upstream, const OutgoingRequest& request) {
+  Task<void> ask(Exchange& exchange, const Endpoint& upstream,
+                 const hop::UpstreamRequest& request) {
     shown_ = &exchange;
-    const ExchangeLimits limits = far_limits();
+    const hop::UpstreamLimits limits = far_limits();
     const auto answered = co_await exchange.ask(upstream, request, limits);
     shown_ = nullptr;
     if (!answered) {
@@ -60,24 +56,29 @@ class UploadTest : public OneCore {
       co_return;
     }
     outcome_.status = exchange.head().status;
-    const auto body = co_await whole_body(exchange.connection());
+    const auto body = co_await whole_body(exchange);
     if (body) {
       outcome_.body = *body;
     } else {
       outcome_.error = body.error();
     }
-    exchange.finish();
   }
   Task<void> serve(Connection& client, const Endpoint& upstream) {
     RequestHead request;
     const auto read = co_await client.read_request(HeadLimits::defaults(), request);
     EXPECT_TRUE(read);
-    const std::string head = head_of(request);
-    OutgoingRequest out = outgoing(request, client);
-    out.head = head;
+    const std::string method(request.method);
+    const std::string fields = fields_of(request);
+    ClientCaller caller(client);
+    hop::UpstreamRequest out = hop::passed_on(request, false, method, caller);
+    out.target = &some_target;
+    out.host = "a";
+    out.fields = fields;
     Pool pool(core(), ErrorSource::origin);
-    Exchange exchange(core(), pool);
-    co_await ask(exchange, upstream, out);
+    {
+      Exchange exchange(core(), pool);
+      co_await ask(exchange, upstream, out);
+    }
     outcome_.pooled = pool.take_idle(upstream, false).has_value();
   }
   // The client says `lines` of a request, and is then the test's to go on with.

@@ -8,9 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "http1/client_caller.h"
 #include "http1/exchange.h"
 #include "http1/head_parser.h"
 #include "tests/http1/some_connection.h"
+#include "tests/http1/some_exchange.h"
 #include "tests/support/mmdb_writer.h"
 #include "tests/support/tls_server.h"
 
@@ -56,31 +58,26 @@ class TlsTest : public OneCore {
   // What the program does for the whole process (see program/signals.h).
   TlsTest() { std::signal(SIGPIPE, SIG_IGN); }
 
-  Task<void> ask(Pool& pool, const net::UpstreamAddress& address, std::string_view method,
+  Task<void> ask(Pool& pool, const UpstreamAddress& address, std::string_view method,
                  Outcome& outcome) {
-    std::string head(method);
-    head += " / HTTP/1.1\r\nHost: a\r\n\r\n";
-    OutgoingRequest request;
-    request.method = method;
-    request.head = head;
+    const hop::UpstreamRequest request = some_request(method);
     Exchange exchange(core(), pool);
-    const ExchangeLimits limits{Milliseconds{1'000}, far, clock_.steady_now() + far};
+    const hop::UpstreamLimits limits{Milliseconds{1'000}, far, clock_.steady_now() + far};
     const auto answered = co_await exchange.ask(address, request, limits);
     if (!answered) {
       outcome.error = answered.error();
       co_return;
     }
     outcome.status = exchange.head().status;
-    const auto body = co_await whole_body(exchange.connection());
+    const auto body = co_await whole_body(exchange);
     if (body) {
       outcome.body = *body;
-      exchange.finish();
     } else {
       outcome.error = body.error();
     }
   }
   std::future<void> start_asking(
-      const net::UpstreamAddress& address, Outcome& outcome,
+      const UpstreamAddress& address, Outcome& outcome,
       std::shared_ptr<const net::TlsContext> tls = believing(authority())) {
     return support::start_on(core(), [this, address, &outcome, tls]() -> Task<void> {
       Pool pool(core(), ErrorSource::origin);
@@ -88,12 +85,12 @@ class TlsTest : public OneCore {
       co_await ask(pool, address, "GET", outcome);
     });
   }
-  Outcome asked(const net::UpstreamAddress& address) {
+  Outcome asked(const UpstreamAddress& address) {
     Outcome outcome;
     start_asking(address, outcome).get();
     return outcome;
   }
-  static net::UpstreamAddress at(const Endpoint& address, std::string host = "127.0.0.1") {
+  static UpstreamAddress at(const Endpoint& address, std::string host = "127.0.0.1") {
     return {Endpoint{std::move(host), address.port}, true};
   }
 };
@@ -334,24 +331,22 @@ TEST_F(TlsTest, LargeBodiesPassBothWays) {
         RequestHead request;
         const auto read = co_await from.read_request(HeadLimits::defaults(), request);
         EXPECT_TRUE(read);
-        const std::string head =
-            "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) +
-            "\r\n\r\n";
-        OutgoingRequest out;
-        out.method = "PUT";
-        out.head = head;
-        out.body = &from;
+        ClientCaller caller(from);
+        hop::UpstreamRequest out = some_request("PUT");
+        out.framing = {Framing::Kind::length, body.size()};
+        out.body = &caller;
         Pool pool(core(), ErrorSource::origin);
         pool.set_tls(believing(authority()));
-        Exchange exchange(core(), pool);
-        const ExchangeLimits limits{far, far, clock_.steady_now() + far};
-        const auto answered = co_await exchange.ask(at(server.address()), out, limits);
-        EXPECT_TRUE(answered) << answered.error().message;
-        if (!answered) co_return;
-        const auto got = co_await whole_body(exchange.connection());
-        EXPECT_TRUE(got);
-        if (got) outcome.body = *got;
-        exchange.finish();
+        {
+          Exchange exchange(core(), pool);
+          const hop::UpstreamLimits limits{far, far, clock_.steady_now() + far};
+          const auto answered = co_await exchange.ask(at(server.address()), out, limits);
+          EXPECT_TRUE(answered) << answered.error().message;
+          if (!answered) co_return;
+          const auto got = co_await whole_body(exchange);
+          EXPECT_TRUE(got);
+          if (got) outcome.body = *got;
+        }
         EXPECT_TRUE(pool.take_idle(at(server.address()), true));
       });
   client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) +
@@ -377,14 +372,14 @@ TEST_F(TlsTest, AnEarlyAnswerIsHeardDuringASlowUpload) {
         RequestHead request;
         const auto read = co_await from.read_request(HeadLimits::defaults(), request);
         EXPECT_TRUE(read);
-        OutgoingRequest out;
-        out.method = "PUT";
-        out.head = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
-        out.body = &from;
+        ClientCaller caller(from);
+        hop::UpstreamRequest out = some_request("PUT");
+        out.framing = {Framing::Kind::length, 5};
+        out.body = &caller;
         Pool pool(core(), ErrorSource::origin);
         pool.set_tls(believing(authority()));
         Exchange exchange(core(), pool);
-        const ExchangeLimits limits{far, far, clock_.steady_now() + far};
+        const hop::UpstreamLimits limits{far, far, clock_.steady_now() + far};
         const auto answered = co_await exchange.ask(at(server.address()), out, limits);
         EXPECT_TRUE(answered);
         if (answered) status = exchange.head().status;

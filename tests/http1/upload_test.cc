@@ -142,7 +142,8 @@ TEST_F(UploadTest, HoldsItsLimitOnTheSize) {
           RequestHead request;
           const auto read = co_await client.read_request(HeadLimits::defaults(), request);
           EXPECT_TRUE(read);
-          Upload upload(client, to, Coding::chunked, most_bytes);
+          ClientCaller caller(client);
+          Upload upload(caller, to, true, most_bytes);
           end = co_await upload.run();
         });
     client_.send(

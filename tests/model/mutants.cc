@@ -69,7 +69,7 @@ std::string real_variant_key(const std::vector<std::string>& names,
                              const http::Fields& request_fields);
 bool real_is_not_modified(const http::Fields& request, const http::Fields& stored,
                           TimePoint now) noexcept;
-void real_invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+void real_invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                            const http::ResponseHead& response);
 
 Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
@@ -122,10 +122,10 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   return model::real_updated(stored, lost ? http::Fields{} : fields, request, times, rules);
 }
 
-void invalidate_after(Shared& shared, const Settings& settings, const Inquiry& inquiry,
+void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                       const http::ResponseHead& response) {
   if (is(Mutant::invalidation_forgotten)) return;
-  real_invalidate_after(shared, settings, inquiry, response);
+  real_invalidate_after(shared, settings, context, response);
 }
 
 }  // namespace ringside::cache

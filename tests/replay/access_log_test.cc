@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/limits.h"
-#include "http1/access_record.h"
+#include "hop/access_record.h"
 
 namespace ringside::replay {
 namespace {
@@ -92,7 +92,7 @@ TEST(ParseLogLine, SaysWhyThereIsNothingToReplay) {
 }
 
 TEST(ParseLogLine, ReadsTheProgramsOwnLog) {
-  http::AccessRecord record;
+  hop::AccessRecord record;
   const auto written = [&record](const std::string& target) {
     http::RequestHead head;
     head.method = "GET";
@@ -102,7 +102,7 @@ TEST(ParseLogLine, ReadsTheProgramsOwnLog) {
     record.status = 200;
     record.end("hit", "GB", std::chrono::microseconds(250), 512);
     std::string line;
-    http::append_log_line(line, record);
+    hop::append_log_line(line, record);
     EXPECT_TRUE(line.ends_with("country=GB\n"));
     line.pop_back();
     return parse_log_line(line);

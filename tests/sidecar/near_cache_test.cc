@@ -13,8 +13,11 @@ constexpr SteadyPoint noon{Seconds{43'200}};
 
 NearCache::Entry entry_of(const std::string& body, SteadyPoint until = noon + Seconds{10}) {
   NearCache::Entry entry;
-  entry.head = "HTTP/1.1 200 OK\r\n";
-  entry.body = std::make_shared<const std::string>(body);
+  auto kept = std::make_shared<NearCache::KeptResponse>();
+  kept->status = 200;
+  kept->reason = "OK";
+  kept->body = body;
+  entry.response = std::move(kept);
   entry.stored = noon;
   entry.until = until;
   return entry;
@@ -32,7 +35,7 @@ class NearCacheTest : public ::testing::Test {
  protected:
   std::string body(NearCache& cache, const std::string& key, SteadyPoint now = noon) {
     const auto* entry = cache.find(key, now);
-    return entry == nullptr ? "nothing" : *entry->body;
+    return entry == nullptr ? "nothing" : entry->response->body;
   }
   std::atomic<std::uint64_t> purges_{0};
   NearCache cache_{1'000'000, purges_};
@@ -92,9 +95,9 @@ TEST_F(NearCacheTest, WhatCannotFitIsNotKeptAndPushesNothingOut) {
 
 TEST_F(NearCacheTest, ABodyOutlivesItsEntry) {
   cache_.store("k", entry_of("one"), 0);
-  const auto kept = cache_.find("k", noon)->body;
+  const auto kept = cache_.find("k", noon)->response;
   cache_.store("k", entry_of("two"), 0);
-  EXPECT_EQ(*kept, "one");
+  EXPECT_EQ(kept->body, "one");
 }
 
 TEST_F(NearCacheTest, APurgeForgetsEverything) {

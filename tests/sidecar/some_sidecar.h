@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "http1/wire.h"
 #include "metrics/totals.h"
 #include "sidecar/sidecar.h"
 #include "tests/sidecar/some_request.h"
@@ -42,8 +43,9 @@ class SomeSidecar {
  public:
   explicit SomeSidecar(std::shared_ptr<const Settings> settings, std::size_t cores = 1) {
     Sidecar::Start start;
-    start.listen = {"127.0.0.1", 0};
-    start.cores = cores;
+    start.place.wire = &http::wire();
+    start.place.listen = {"127.0.0.1", 0};
+    start.place.cores = cores;
     start.settings = std::move(settings);
     auto started = Sidecar::start(std::move(start), clock_);
     if (!started) ADD_FAILURE() << started.error().message;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "http/date.h"
+#include "http1/wire.h"
 
 namespace ringside::simulation {
 namespace {
@@ -148,10 +149,11 @@ void SimulatedTier::add_replica(const std::string& name) {
   settings->route_table = http::RouteTable::make({everything}).value();
   cache::Replica::Start start;
   start.name = name;
-  start.listen = port_of(machine);
+  start.place.wire = &http::wire();
+  start.place.listen = port_of(machine);
   start.settings = std::move(settings);
-  start.stack = &machine.host;
-  start.threads = false;
+  start.place.stack = &machine.host;
+  start.place.threads = false;
   replicas_.push_back(started(cache::Replica::start(std::move(start), machine.clock)));
   replica_machines_.push_back(&machine);
   world_.run_on(machine, replicas_.back()->cores());
@@ -172,10 +174,11 @@ void SimulatedTier::add_sidecar() {
   settings->topology = shard::Topology::make(std::move(members), "ring", 1).value();
   settings->topology_id = settings->topology->id().hex();
   sidecar::Sidecar::Start start;
-  start.listen = port_of(sidecar_machine_);
+  start.place.wire = &http::wire();
+  start.place.listen = port_of(sidecar_machine_);
   start.settings = std::move(settings);
-  start.stack = &sidecar_machine_.host;
-  start.threads = false;
+  start.place.stack = &sidecar_machine_.host;
+  start.place.threads = false;
   sidecar_ = started(sidecar::Sidecar::start(std::move(start), sidecar_machine_.clock));
   world_.run_on(sidecar_machine_, sidecar_->cores());
 }

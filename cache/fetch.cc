@@ -1,0 +1,244 @@
+#include "cache/fetch.h"
+
+#include "base/limits.h"
+#include "cache/messages.h"
+#include "cache/origin.h"
+#include "cache/selection.h"
+#include "cache/transaction.h"
+#include "cache/vary.h"
+
+namespace ringside::cache {
+
+Fetch::Fetch(CoreState& core, const Settings& settings, const http::RequestHead& request,
+             const RequestContext& context, const Store::Found& found, http::Caller* interim_to,
+             Purpose purpose)
+    : core_(core),
+      settings_(settings),
+      request_(request),
+      context_(context),
+      interim_to_(interim_to),
+      purpose_(purpose),
+      known_(found.response),
+      plan_(plan_fetch(context, found.response)),
+      variant_(found.vary.empty() ? std::string{} : variant_key(found.vary, request.fields)) {}
+
+FlightTable::Joined Fetch::join() {
+  Shared& shared = core_.shared;
+  const auto purges_seen = shared.store.purge_count();
+  const bool alone = purpose_ == Purpose::answer &&
+                     shared.uncacheable.contains(context_.key, core_.core.steady_now());
+  if (alone) return shared.flights.lead_alone(context_.key, purges_seen);
+  // What brings the whole serves all; what brings a part serves those who want that part. Who wants
+  // one entity and no other takes no part in what brings the present one.
+  std::string name = variant_;
+  const bool brings_part = !plan_.range.empty() && !plan_.completed;
+  if (brings_part) name.append("\n").append(plan_.range);
+  if (!context_.entity_tag.empty()) name.append("\n").append(context_.entity_tag);
+  return shared.flights.join(context_.key, name, purges_seen);
+}
+
+Task<Fetch::From> Fetch::run() {
+  const SteadyPoint deadline = core_.core.steady_now() + context_.time_allowed;
+  for (unsigned round = 0; round < limits::flight_rounds; ++round) {
+    auto joined = join();
+    if (!joined.flight) break;
+    if (purpose_ == Purpose::refresh && !joined.leads) co_return From::nobody;
+    flight_ = std::move(joined.flight);
+    reader_ = std::make_unique<Flight::Reader>(flight_, core_.core);
+    if (joined.leads) co_return co_await lead();
+    if (!reader_->joined()) break;
+    if (const auto from = co_await follow(deadline)) co_return *from;
+  }
+  reader_.reset();
+  co_return From::elsewhere;
+}
+
+Fetch::From Fetch::adopt(std::unique_ptr<hop::Exchange> exchange, const ExchangeTimes& times) {
+  exchange_ = std::move(exchange);
+  times_ = times;
+  led_ = true;
+  origin_status_ = exchange_->head().status;
+  auto joined = core_.shared.flights.lead_alone(context_.key, core_.shared.store.purge_count());
+  if (!joined.flight) return From::exchange;
+  flight_ = std::move(joined.flight);
+  reader_ = std::make_unique<Flight::Reader>(flight_, core_.core);
+  Leadership leadership(core_.shared.flights, *flight_);
+  return carry_out(leadership, decide_new(fetched(), exchange_->head()));
+}
+
+Task<Fetch::From> Fetch::lead() {
+  Leadership leadership(core_.shared.flights, *flight_);
+  if (is_answered_meanwhile()) {
+    leadership.complete(response_, Flight::Completion::found);
+    co_return From::store;
+  }
+  led_ = true;
+  co_return carry_out(leadership, co_await ask());
+}
+
+// Looked at again inside the flight: an earlier one may have ended between our look into the store
+// and our joining, and what a purge has taken meanwhile must not come back confirmed.
+bool Fetch::is_answered_meanwhile() {
+  const auto again = core_.shared.store.find(context_.key, request_.fields);
+  plan_ = plan_fetch(context_, again.response);
+  if (!again.response) return false;
+  if (purpose_ == Purpose::refresh && again.response == known_) return false;
+  if (!is_good(*again.response)) return false;
+  response_ = again.response;
+  return true;
+}
+
+Fetched Fetch::fetched() const {
+  return {context_,
+          request_.fields,
+          plan_,
+          known_,
+          times_,
+          core_.shared.identity.name,
+          core_.shared.store.object_limit_bytes()};
+}
+
+Task<Action> Fetch::ask() {
+  Asking asking;
+  asking.fills = true;
+  if (validates(plan_)) asking.validated = plan_.validated->head.get();
+  asking.range = plan_.range;
+  if (plan_.completed) asking.same_as = plan_.completed->head.get();
+  hop::UpstreamRequest outgoing;
+  outgoing.method = context_.method;
+  outgoing.interim_to = interim_to_;
+  outgoing.interim_is_optional = true;
+  times_.requested = core_.core.now();
+  // Others may wait for it who have more time than this request.
+  auto asked = co_await ask_origin(core_, settings_, request_, context_, asking,
+                                   settings_.request_deadline, outgoing);
+  times_.received = core_.core.now();
+  if (!asked) {
+    error_ = asked.error();
+    co_return decide(fetched(), error_);
+  }
+  exchange_ = *std::move(asked);
+  origin_status_ = exchange_->head().status;
+  co_return decide(fetched(), exchange_->head());
+}
+
+Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
+  Shared& shared = core_.shared;
+  if (action.outdated) shared.store.erase(context_.key, action.outdated);
+  if (action.memory == Action::Memory::uncacheable) {
+    shared.uncacheable.remember(context_.key, core_.core.steady_now() + limits::uncacheable_ttl);
+  } else if (action.memory == Action::Memory::cacheable) {
+    shared.uncacheable.forget(context_.key);
+  }
+  storability_ = action.storability;
+  own_lines_ = std::move(action.own_lines);
+  response_ = std::move(action.response);
+  // A place at the origin is for others where nothing more is read from it.
+  const bool goes_on = action.kind == Action::Kind::publish || action.kind == Action::Kind::relay;
+  if (!goes_on) exchange_.reset();
+  switch (action.kind) {
+    case Action::Kind::fail:
+      leadership.fail(error_);
+      return From::failed;
+    case Action::Kind::give_stale:
+      stale_ = true;
+      leadership.complete(response_, action.completion);
+      return From::store;
+    case Action::Kind::give_confirmed:
+      keep_fetched(shared, *flight_, response_, context_.rules().variants_most);
+      leadership.complete(response_, action.completion);
+      return From::store;
+    case Action::Kind::give_alone:
+      leadership.release();
+      return From::store;
+    case Action::Kind::ask_alone:
+      leadership.release();
+      return From::elsewhere;
+    case Action::Kind::relay:
+      leadership.release();
+      return From::exchange;
+    case Action::Kind::publish:
+      break;
+  }
+  return publish(action);
+}
+
+Fetch::From Fetch::publish(Action& action) {
+  if (!action.terms.keep) core_.shared.flights.leave(*flight_);
+  flight_->publish(std::move(action.answer));
+  if (action.beginning) {
+    for (const PiecePointer& piece : action.beginning->body->pieces) flight_->append(piece);
+  }
+  core_.core.spawn(fill(core_, flight_, std::move(exchange_), action.terms));
+  return From::flight;
+}
+
+// nullopt: the flight was for another variant; variant_ is then ours, for the next round.
+Task<std::optional<Fetch::From>> Fetch::follow(SteadyPoint deadline) {
+  if (!co_await reader_->wait_for_head(deadline)) {
+    Error late{ErrorKind::timeout, ErrorSource::origin, Retry::no,
+               "the shared fetch had no answer before the deadline"};
+    co_return follow_failure(std::move(late));
+  }
+  const Flight::Answer answer = flight_->answer();
+  if (answer.head == nullptr) {
+    if (flight_->state() == Flight::State::released) co_return From::elsewhere;
+    co_return follow_failure(flight_->error());
+  }
+  if (variant_key(answer.head->vary(), request_.fields) != answer.head->variant()) {
+    variant_ = variant_key(answer.head->vary(), request_.fields);
+    co_return std::nullopt;
+  }
+  response_ = flight_->complete_response();
+  if (response_) co_return follow_completed();
+  // A part is for those who asked for that part; its leader may have found another plan.
+  if (answer.extent) {
+    const std::uint64_t first = answer.extent->first_byte;
+    const http::ByteSpan part{first, first + *answer.length_bytes - 1};
+    if (!wants_just(context_, part, answer.extent->complete_length_bytes)) {
+      co_return From::elsewhere;
+    }
+  }
+  co_return From::flight;
+}
+
+std::optional<Fetch::From> Fetch::follow_completed() {
+  const Flight::Completion completion = flight_->completion();
+  if (completion == Flight::Completion::found && !is_good(*response_)) return std::nullopt;
+  stale_ =
+      completion == Flight::Completion::unreachable || completion == Flight::Completion::failed;
+  const TimePoint now = core_.core.now();
+  const bool taken = stale_ ? takes_stale(response_, context_, request_.fields, completion, now)
+                            : is_enough(*response_, context_, request_.fields, now);
+  return taken ? From::store : From::elsewhere;
+}
+
+// The leader may have been one that takes nothing stale.
+Fetch::From Fetch::follow_failure(Error error) {
+  error_ = std::move(error);
+  stale_ = takes_stale(known_, context_, request_.fields, Flight::Completion::unreachable,
+                       core_.core.now());
+  if (!stale_) return From::failed;
+  response_ = known_;
+  return From::store;
+}
+
+// Fresh for this request, and enough of it; a slice is good for as long as it is of the entity.
+bool Fetch::is_good(const StoredResponse& stored) const {
+  const TimePoint now = core_.core.now();
+  const StoredHead& head = *stored.head;
+  const bool is_fresh = context_.entity_tag.empty()
+                            ? judge(&head.freshness(), context_.directives, now) == Verdict::fresh
+                            : head.fields().first("etag") == std::string_view(context_.entity_tag);
+  return is_fresh && is_enough(stored, context_, request_.fields, now);
+}
+
+void note_fetch(Transaction& transaction, const Fetch& fetch) {
+  transaction.status.collapsed = !fetch.led();
+  transaction.status.forward_status = fetch.origin_status();
+  transaction.own_lines = fetch.own_lines();
+  transaction.is_what_is_stored =
+      fetch.own_lines().empty() && fetch.storability() == Storability::storable;
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,199 @@
+#include "cache/handler.h"
+
+#include "cache/decision.h"
+#include "cache/fetch.h"
+#include "cache/flight_body.h"
+#include "cache/invalidation.h"
+#include "cache/pass.h"
+#include "cache/refresh.h"
+#include "cache/representation.h"
+#include "cache/selection.h"
+#include "cache/sliced_object.h"
+#include "cache/slices.h"
+#include "http/error_response.h"
+
+namespace ringside::cache {
+namespace {
+
+using Forward = http::CacheStatus::Forward;
+
+// Why a request had to go forward (RFC 9211 §2.2).
+Forward forward_reason(const Transaction& transaction) {
+  const RequestContext& context = transaction.context;
+  const Store::Found& found = transaction.found;
+  if (context.method != "GET" && context.method != "HEAD") return Forward::method;
+  if (!context.may_use_store) return Forward::bypass;
+  if (!found.response) {
+    if (!context.may_fill_store) return Forward::bypass;
+    return found.vary.empty() ? Forward::uri_miss : Forward::vary_miss;
+  }
+  if (context.directives.no_cache) return Forward::request;
+  const bool enough =
+      is_enough(*found.response, context, transaction.request->fields, transaction.now());
+  return enough ? Forward::stale : Forward::partial;
+}
+
+// RFC 9111 §5.2.1.7
+Error nothing_usable() {
+  return {ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
+          "only-if-cached, and nothing usable is stored"};
+}
+
+}  // namespace
+
+Handler::Handler(CoreState& core) : transaction_(core) { core.sheet.connection_opened(); }
+
+Handler::~Handler() { transaction_.core.sheet.connection_closed(); }
+
+void Handler::begin(const IpAddress& from) {
+  from_ = from;
+  transaction_.begin(transaction_.core.settings);
+}
+
+std::uint32_t Handler::requests_per_connection() const {
+  return transaction_.settings->requests_per_connection;
+}
+
+// The replica's half of the life of a request; the letters are those of docs/ARCHITECTURE.md.
+Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
+                           http::Response& response) {
+  transaction_.request = &request;
+  transaction_.caller = &caller;
+  const RequestContext& context = transaction_.context;
+  if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // b
+  if (context.hop.answer_here) co_return answer_options(response);
+  if (context.method == "PURGE") co_return purge(response);
+  const Decision decision = look_up();  // c, d
+  switch (decision.step) {
+    case Step::give_and_refresh:
+      refresh_in_background(transaction_);
+      [[fallthrough]];
+    case Step::give:
+      transaction_.status.hit = true;
+      transaction_.status.forward = Forward::none;
+      transaction_.outcome =
+          decision.verdict == Verdict::fresh ? metrics::Outcome::hit : metrics::Outcome::stale;
+      co_return give_stored(transaction_, transaction_.found.response, response);
+    case Step::refuse:
+      co_return refuse(nothing_usable(), response);
+    case Step::pass_on:
+      co_return co_await pass_on(transaction_, response);
+    case Step::fetch_slices:
+      if (co_await give_slices(transaction_, response)) co_return;
+      [[fallthrough]];
+    case Step::fetch:
+      co_return co_await answer_shared(response);  // e to g
+  }
+}
+
+Result<void> Handler::look() {
+  auto understood = read_context(*transaction_.request, *transaction_.settings,
+                                 transaction_.core.shared.identity.via, transaction_.context);
+  if (!understood) return understood;
+  transaction_.status.forward = forward_reason(transaction_);
+  if (transaction_.context.route != nullptr && transaction_.rules().status_key) {
+    transaction_.shown_key = readable(transaction_.context.key);
+    transaction_.status.key = transaction_.shown_key;
+  }
+  return understood;
+}
+
+Decision Handler::look_up() {
+  const RequestContext& context = transaction_.context;
+  if (context.may_use_store) {
+    transaction_.found =
+        transaction_.core.shared.store.find(context.key, transaction_.request->fields);
+    transaction_.status.forward = forward_reason(transaction_);
+  }
+  const bool slices_are_stored =
+      context.directives.only_if_cached && are_slices_stored(transaction_);
+  return decide(context, transaction_.request->fields, transaction_.found.response,
+                slices_are_stored, transaction_.now());
+}
+
+Task<void> Handler::answer_shared(http::Response& response) {
+  using From = Fetch::From;
+  Transaction& transaction = transaction_;
+  Fetch fetch(transaction.core, *transaction.settings, *transaction.request, transaction.context,
+              transaction.found, transaction.interim_to());
+  const From from = co_await fetch.run();
+  note_fetch(transaction, fetch);
+  switch (from) {
+    case From::flight: {
+      const auto answer = fetch.answer();
+      transaction.status.stored = answer.is_kept;
+      transaction.outcome = fetch.led() ? metrics::Outcome::miss : metrics::Outcome::collapsed;
+      co_return give_flight(transaction, fetch.take_reader(), answer, response);
+    }
+    case From::store:
+      transaction.status.stored =
+          fetch.led() && !fetch.is_stale() && fetch.storability() == Storability::storable;
+      transaction.outcome =
+          fetch.led() ? metrics::Outcome::revalidated : metrics::Outcome::collapsed;
+      if (fetch.is_stale()) transaction.outcome = metrics::Outcome::stale;
+      co_return give_stored(transaction, fetch.response(), response);
+    case From::exchange:
+      transaction.outcome = metrics::Outcome::miss;
+      transaction.status.detail = name(fetch.storability());
+      co_return give_exchange(transaction, fetch.take_exchange(), response);
+    case From::elsewhere:
+    case From::nobody:
+      co_return co_await pass_on(transaction, response);
+    case From::failed:
+      co_return transaction.refuse(fetch.error(), response);
+  }
+}
+
+// RFC 9110 §9.3.7, §7.6.2: asked of us, not of the origin. A sidecar's probe, for one; or what it
+// has learnt that is not valid any more.
+void Handler::answer_options(http::Response& response) {
+  transaction_.outcome = metrics::Outcome::bypass;
+  std::optional<std::size_t> removed;
+  if (transaction_.context.from_sidecar) {
+    removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,
+                              *transaction_.request);
+  }
+  if (removed) {
+    make_purge_response(response, *removed, transaction_.now());
+  } else {
+    http::make_options_response(response, transaction_.now());
+  }
+}
+
+void Handler::purge(http::Response& response) {
+  const RequestContext& context = transaction_.context;
+  if (!any_contains(transaction_.settings->purge_from, from_)) {
+    return refuse(
+        {ErrorKind::forbidden, ErrorSource::client, Retry::no,
+         "PURGE is not allowed from " + from_.text() + "; see `purge_from` in the configuration"},
+        response);
+  }
+  const auto target = context.target.text();
+  const std::size_t removed = purge_shared(
+      transaction_.core.shared, target == "*" ? std::string{} : uri_prefix(context.host, target));
+  transaction_.outcome = metrics::Outcome::bypass;
+  make_purge_response(response, removed, transaction_.now());
+}
+
+void Handler::refuse(const Error& error, http::Response& response) {
+  if (error.source == ErrorSource::client || transaction_.is_from_exchange) {
+    transaction_.core.sheet.count_error(error);
+  }
+  transaction_.is_from_exchange = false;
+  transaction_.status.stored = false;
+  transaction_.refuse(error, response);
+}
+
+void Handler::sent(const hop::Sent& sent) {
+  metrics::CoreSheet& sheet = transaction_.core.sheet;
+  if (sent.failure && transaction_.is_from_exchange) sheet.count_error(*sent.failure);
+  sheet.count_request(0, transaction_.context.country, transaction_.outcome, sent.took,
+                      sent.body_bytes);
+}
+
+hop::AccessNotes Handler::access_notes() const {
+  return {from_, metrics::name(transaction_.outcome), transaction_.context.country,
+          transaction_.core.shared.identity.name};
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "cache/decision.h"
+#include "cache/transaction.h"
+#include "hop/handler.h"
+
+namespace ringside::cache {
+
+// What a replica makes of the requests of one connection: its half of the life of a request.
+class Handler final : public hop::Handler {
+ public:
+  explicit Handler(CoreState& core);
+  ~Handler() override;
+
+  void begin(const IpAddress& from) override;
+  [[nodiscard]] std::uint32_t requests_per_connection() const override;
+  [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,
+                                  http::Response& response) override;
+  void refuse(const Error& error, http::Response& response) override;
+  void sent(const hop::Sent& sent) override;
+  [[nodiscard]] hop::AccessNotes access_notes() const override;
+
+ private:
+  Result<void> look();
+  [[nodiscard]] Decision look_up();
+  Task<void> answer_shared(http::Response& response);
+  void answer_options(http::Response& response);
+  void purge(http::Response& response);
+
+  Transaction transaction_;
+  IpAddress from_;
+};
+
+}  // namespace ringside::cache

@@ -1,0 +1,133 @@
+#include "cache/pass.h"
+
+#include "cache/conditional.h"
+#include "cache/decision.h"
+#include "cache/fetch.h"
+#include "cache/flight_body.h"
+#include "cache/invalidation.h"
+#include "cache/origin.h"
+#include "cache/parts.h"
+#include "cache/representation.h"
+#include "cache/update.h"
+#include "http/kept_request.h"
+
+namespace ringside::cache {
+namespace {
+
+// The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
+void give_tunnel(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
+                 http::Response& response) {
+  transaction.outcome = metrics::Outcome::bypass;
+  begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
+                  transaction.core.shared.identity.name);
+  const std::shared_ptr<hop::Exchange> owner = std::move(exchange);
+  response.tunnel = {owner, &owner->stream()};
+}
+
+void heed_head(const Transaction& transaction, const http::ResponseHead& response,
+               const ExchangeTimes& times) {
+  const StoredPointer& stored = transaction.found.response;
+  if (!stored) return;
+  const RequestContext& context = transaction.context;
+  Store& store = transaction.core.shared.store;
+  const GetResponse known{stored->head->status(), stored->head->fields(),
+                          complete_length_bytes(*stored)};
+  switch (head_finding(known, response.status, response.fields)) {
+    case HeadFinding::updates: {
+      auto update =
+          update_of(*stored->head, response.fields, transaction.request->fields, times, context);
+      if (update.storability == Storability::authorization) break;
+      // For which requests it is the answer is known of those that it varied on.
+      const bool same_vary = update.head->vary() == stored->head->vary();
+      if (update.storability != Storability::storable || !same_vary) {
+        store.erase(context.key);
+        break;
+      }
+      store.replace(context.key, stored,
+                    std::make_shared<StoredResponse>(
+                        StoredResponse{std::move(update.head), stored->body, stored->extent}));
+      break;
+    }
+    case HeadFinding::invalidates:
+      store.erase(context.key);
+      break;
+    case HeadFinding::nothing:
+      break;
+  }
+}
+
+// What is stored may be given, since no origin answered (status 0), or one with an error.
+bool gives_stale(const Transaction& transaction, int status) {
+  if (status != 0 && !is_error_of_rfc5861(status)) return false;
+  const auto why = status == 0 ? Flight::Completion::unreachable : Flight::Completion::failed;
+  return takes_stale(transaction.found.response, transaction.context, transaction.request->fields,
+                     why, transaction.now());
+}
+
+// RFC 9110 §9.3.3: an answer to POST that says by Content-Location that it is what a GET would get.
+bool may_be_what_get_gets(const http::ResponseHead& response) {
+  return response.status == 200 && response.fields.has("content-location");
+}
+
+void give_and_store(Transaction& transaction, const http::RequestHead& request,
+                    std::unique_ptr<hop::Exchange> exchange, const ExchangeTimes& times,
+                    http::Response& response) {
+  const Store::Found nothing;
+  Fetch fetch(transaction.core, *transaction.settings, request, transaction.context, nothing,
+              nullptr);
+  if (fetch.adopt(std::move(exchange), times) == Fetch::From::flight) {
+    transaction.status.stored = true;
+    give_flight(transaction, fetch.take_reader(), fetch.answer(), response);
+  } else {
+    give_exchange(transaction, fetch.take_exchange(), response);
+  }
+}
+
+}  // namespace
+
+Task<void> pass_on(Transaction& transaction, http::Response& response) {
+  CoreState& core = transaction.core;
+  const RequestContext& context = transaction.context;
+  const http::RequestHead& request = *transaction.request;
+  // What the request says is gone once its content is pulled.
+  std::unique_ptr<http::KeptRequest> kept;
+  if (context.method == "POST" && context.may_keep_answer) {
+    kept = std::make_unique<http::KeptRequest>(request);
+  }
+  ExchangeTimes times{core.core.now(), {}};
+  auto asked = co_await ask_origin(
+      core, *transaction.settings, request, context, Asking{}, context.time_allowed,
+      hop::passed_on(request, context.hop.upgrades, context.method, *transaction.caller));
+  times.received = core.core.now();
+  const int status = asked ? (*asked)->head().status : 0;
+  transaction.status.collapsed = false;
+  transaction.status.forward_status = status;
+  if (gives_stale(transaction, status)) {
+    transaction.outcome = metrics::Outcome::stale;
+    co_return give_stored(transaction, transaction.found.response, response);
+  }
+  if (!asked) co_return transaction.refuse(asked.error(), response);
+  if (status == 101) co_return give_tunnel(transaction, *std::move(asked), response);
+  const http::ResponseHead& head = (*asked)->head();
+  // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
+  transaction.outcome = context.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
+  invalidate_after(core.shared, *transaction.settings, context, head);
+  // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
+  if (context.method == "HEAD" && context.may_keep_answer) heed_head(transaction, head, times);
+  if (kept && may_be_what_get_gets(head)) {
+    give_and_store(transaction, kept->head(), *std::move(asked), times, response);
+  } else {
+    give_exchange(transaction, *std::move(asked), response);
+  }
+}
+
+void give_exchange(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
+                   http::Response& response) {
+  begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
+                  transaction.core.shared.identity.name);
+  end_response(response, transaction.notes());
+  transaction.is_from_exchange = true;
+  response.body = http::Body(std::move(exchange));
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,118 @@
+#include "cache/request_context.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cache/conditional.h"
+#include "cache/conditions.h"
+#include "http/content_coding.h"
+#include "http/internal_fields.h"
+
+namespace ringside::cache {
+namespace {
+
+Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexcept {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end && value >= 0;
+  return is_number ? Milliseconds{value} : otherwise;
+}
+
+// What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
+// §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
+void remove_hop_by_hop(http::Fields& fields) {
+  const auto connection = fields.combined("connection");
+  if (!connection) return;
+  http::for_each_member(*connection, [&](std::string_view name) {
+    const bool is_fixed = http::is_hop_by_hop(name, {});
+    if (!is_fixed && http::is_hop_by_hop(name, *connection)) fields.remove(name);
+  });
+}
+
+// What the rules make of the fields and the query that the client sent.
+void apply(const Rules& rules, http::RequestHead& request, http::Target& target) {
+  if (!rules.content_codings.empty()) {
+    const auto coding = http::content_coding_class(request.fields, rules.content_codings);
+    request.fields.remove("accept-encoding");
+    if (coding) request.fields.add("Accept-Encoding", *coding);
+  }
+  for (const std::string& name : rules.request_fields.remove) request.fields.remove(name);
+  for (const auto& [name, value] : rules.request_fields.set) {
+    request.fields.remove(name);
+    request.fields.add(name, value);
+  }
+  rules.query.apply_to(target);
+}
+
+// What the store may do with it (RFC 9111 §3, §4).
+void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
+                   RequestContext& context) {
+  context.ranges.reset();
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool whole = request.framing.kind == http::Framing::Kind::none && !context.hop.upgrades;
+  const bool known = reads && whole && !bypass && !has_origin_condition(request.fields);
+  context.may_use_store = known;
+  context.may_keep_answer = !bypass && !no_store && !context.directives.no_store;
+  bool fills = request.method == "GET" && known && context.may_keep_answer;
+  if (known && request.method == "GET" && request.fields.has("range")) {
+    context.ranges = http::parse_range(*request.fields.combined("range"));
+    // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say;
+    // but the first slice tells as well.
+    const bool one = context.ranges && context.ranges->specs.size() == 1;
+    const bool in_slices = context.route != nullptr && context.rules().slice_size_bytes > 0;
+    fills = fills && (!context.ranges || (one && (in_slices || !request.fields.has("if-range"))));
+  }
+  context.may_fill_store = fills;
+}
+
+}  // namespace
+
+Result<void> read_context(http::RequestHead& request, const Settings& settings,
+                          std::string_view own_via, RequestContext& context) {
+  context.method = request.method;
+  context.route = nullptr;
+  context.from_sidecar = request.fields.has(http::internal::topology);
+  auto hop = http::look_at_hop(request, own_via);
+  if (!hop) return hop.error();
+  context.hop = *hop;
+  if (hop->answer_here) return {};
+  if (auto parsed = http::normalise_target(request.target, context.target); !parsed) {
+    return parsed.error();
+  }
+  if (auto parsed = http::normalise_host(request.host, context.host); !parsed) {
+    return parsed.error();
+  }
+  const auto said = [&](std::string_view name) {
+    return context.from_sidecar ? request.fields.first(name).value_or(std::string_view{})
+                                : std::string_view{};
+  };
+  context.country = said(settings.country_header);
+  context.time_allowed = std::min(
+      settings.request_deadline, milliseconds(said(http::internal::deadline), Milliseconds::max()));
+  const auto route = settings.route_table.find(context.host, context.target.path);
+  context.route = route ? &settings.routes[*route] : nullptr;
+  bool bypass = false;
+  bool no_store = false;
+  context.authorized = request.fields.has("authorization");
+  context.directives = http::parse_request_directives(request.fields);
+  remove_hop_by_hop(request.fields);
+  if (context.route != nullptr) {
+    const Rules& rules = context.rules();
+    bypass = matches_any(rules.bypass, request.fields, context.target.query);
+    no_store = matches_any(rules.no_store, request.fields, context.target.query);
+    apply(rules, request, context.target);
+  }
+  const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
+  context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
+                     context.target, said(http::internal::extra_key));
+  look_at_store(request, bypass, no_store, context);
+  // What is stored can be purged whether or not a route (still) leads there.
+  if (!route && request.method != "PURGE") {
+    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
+                 "no route for " + context.host + context.target.path};
+  }
+  return {};
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "cache/cache_key.h"
+#include "cache/settings.h"
+#include "http/byte_range.h"
+#include "http/cache_control.h"
+#include "http/head.h"
+#include "http/hop.h"
+#include "http/target.h"
+
+namespace ringside::cache {
+
+// What a replica has understood of a request before it asks anybody. Reused from request to request
+// of a connection.
+struct RequestContext {
+  http::Hop hop;
+  std::string method;  // kept: the request's own views end when its body is read
+  http::Target target;
+  std::string host;
+  std::string country;  // as the sidecar said it; empty where it didn't
+  bool from_sidecar = false;
+  const Route* route = nullptr;  // into the Settings; null only where PURGE has none
+  // For all of it, from its arrival on: our own limit, or less where the sidecar waits no longer.
+  Milliseconds time_allowed{0};
+  CacheKey key;
+  http::RequestDirectives directives;
+  std::optional<http::RangeSet> ranges;  // that a GET asks for
+  // Where not empty, nothing but the entity with this tag will do, however old (see slice_key).
+  std::string entity_tag;
+  bool may_use_store = false;    // a stored response may answer it
+  bool may_fill_store = false;   // and its own answer may be stored and shared
+  bool authorized = false;       // the client sent Authorization, whatever the rules make of it
+  bool may_keep_answer = false;  // nobody says that its answer may not be stored
+
+  [[nodiscard]] const Rules& rules() const noexcept { return route->rules; }
+};
+
+// Fails for targets and hosts that are malformed, and where no route matches; for TRACE, and for
+// requests that have been at `own_via` before. With hop.answer_here nothing else is decided. A pure
+// function of the request, the settings and the name.
+//
+// The route's rules are applied: the request's fields and the target's query are from then on what
+// the origin would be asked with (views into the settings, which must outlive them).
+[[nodiscard]] Result<void> read_context(http::RequestHead& request, const Settings& settings,
+                                        std::string_view own_via, RequestContext& context);
+
+}  // namespace ringside::cache

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "cache/transaction.h"
+
+namespace ringside::cache {
+
+// Makes the response to a GET on a route with `slice`: the origin is asked for parts of that size,
+// each is stored by itself, and only those are fetched that the request wants, so that a seek does
+// not pull the whole file.
+//
+// The first slice stands under the request's own key and is a part like others: it tells the length
+// and the entity tag, how long all is fresh, and is what is validated. The others stand under keys
+// that name that tag (see slice_key) and are good for as long as it is.
+//
+// False: slices are of no use here, and the response is to be made as on other routes. So it is
+// where the origin gives no strong tag, or parts that may not be stored; both are remembered, so
+// that not each request asks for a slice in vain.
+Task<bool> give_slices(Transaction& transaction, http::Response& response);
+
+}  // namespace ringside::cache

@@ -1,0 +1,46 @@
+#include "cache/transaction.h"
+
+#include "http/error_response.h"
+#include "http/internal_fields.h"
+
+namespace ringside::cache {
+
+void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
+  settings = std::move(the_settings);
+  context.method.clear();
+  context.country.clear();
+  context.from_sidecar = false;
+  status = {};
+  status.cache = core.shared.identity.name;
+  status.forward = http::CacheStatus::Forward::bypass;
+  outcome = metrics::Outcome::error;
+  is_what_is_stored = true;
+  is_from_exchange = false;
+  found = {};
+  own_lines.clear();
+}
+
+ResponseNotes Transaction::notes() const noexcept {
+  ResponseNotes notes;
+  notes.status = status;
+  notes.outcome = outcome;
+  notes.to_sidecar = context.from_sidecar;
+  notes.own_lines = own_lines;
+  return notes;
+}
+
+http::Caller* Transaction::interim_to() const noexcept {
+  return request->minor_version >= 1 ? caller : nullptr;
+}
+
+void Transaction::refuse(const Error& error, http::Response& response) {
+  outcome = metrics::Outcome::error;
+  std::string text;
+  http::append_cache_status(text, status);
+  http::make_error_response(response, error, {core.shared.identity.name, text, now()});
+  if (context.from_sidecar) {
+    response.fields.add(http::internal::outcome, metrics::name(outcome));
+  }
+}
+
+}  // namespace ringside::cache

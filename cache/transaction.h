@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cache/core_state.h"
+#include "cache/messages.h"
+#include "cache/request_context.h"
+#include "http/cache_status.h"
+#include "http/caller.h"
+#include "http/head.h"
+#include "http/response.h"
+#include "metrics/outcome.h"
+
+namespace ringside::cache {
+
+// A request in hand, and what is to be said and counted of its response. One for each connection,
+// used again and again, so that its strings and vectors keep their room. It outlives the response.
+struct Transaction {
+  explicit Transaction(CoreState& the_core) : core(the_core) {}
+
+  CoreState& core;
+  std::shared_ptr<const Settings> settings;  // the request's
+  http::RequestHead* request = nullptr;
+  http::Caller* caller = nullptr;
+  RequestContext context;
+  Store::Found found;
+  http::CacheStatus status;  // our member of Cache-Status
+  std::string shown_key;     // what it says of the key; empty: nothing
+  metrics::Outcome outcome = metrics::Outcome::error;
+  std::string own_lines;  // of the origin's answer, for this request alone and not stored
+  // The response is what the store has for everybody. False: it may have something of this
+  // request's.
+  bool is_what_is_stored = true;
+  bool is_from_exchange = false;  // its body's failure is counted here; a flight's is by its fill
+
+  // A new request.
+  void begin(std::shared_ptr<const Settings> the_settings);
+  // What the route makes of requests and responses.
+  [[nodiscard]] const Rules& rules() const noexcept { return context.rules(); }
+  [[nodiscard]] TimePoint now() const noexcept { return core.core.now(); }
+  // What a response says besides its own fields, as far as the request decides it.
+  [[nodiscard]] ResponseNotes notes() const noexcept;
+  // Who may be told of interim responses; null: nobody, with HTTP/1.0.
+  [[nodiscard]] http::Caller* interim_to() const noexcept;
+
+  // The error as the response.
+  void refuse(const Error& error, http::Response& response);
+};
+
+}  // namespace ringside::cache

@@ -1,0 +1,223 @@
+#include "hop/access_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <system_error>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+
+namespace ringside::hop {
+namespace {
+
+std::string reason(int code) { return std::generic_category().message(code); }
+
+bool is_of_kind(const struct stat& status, mode_t kind) noexcept {
+  return (status.st_mode & S_IFMT) == kind;
+}
+
+// A file descriptor, or -1 with errno.
+int open_path(const std::string& path) noexcept {
+  if (path == "-") return ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  struct stat status {};
+  // A pipe without a reader would make open() wait; with us as its reader too it does not.
+  const bool is_pipe = ::stat(path.c_str(), &status) == 0 && is_of_kind(status, S_IFIFO);
+  constexpr mode_t mode = 0640;  // addresses of clients are in it
+  return ::open(path.c_str(),
+                (is_pipe ? O_RDWR : O_WRONLY) | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+}
+
+bool is_regular_file(int file) noexcept {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && is_of_kind(status, S_IFREG);
+}
+
+std::uint64_t lines_in(std::string_view text) noexcept {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// So that one burst of long lines does not keep its memory for ever.
+void shrink(AccessRecord& record) {
+  constexpr std::size_t usual_size_bytes = 256;
+  for (std::string* text : {&record.request, &record.host, &record.referer, &record.user_agent}) {
+    if (text->capacity() > usual_size_bytes) std::string().swap(*text);
+  }
+}
+
+}  // namespace
+
+AccessLog::Queue::Queue(AccessLog& log) : log_(log), slots_(limits::access_log_records) {}
+
+void AccessLog::Queue::write(AccessRecord& record) noexcept {
+  const std::size_t written = written_.load(std::memory_order_relaxed);
+  const std::size_t waiting = written - taken_.load(std::memory_order_acquire);
+  if (waiting == slots_.size()) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  std::swap(slots_[written % slots_.size()], record);
+  written_.store(written + 1, std::memory_order_release);
+  // The writer looks by itself every limits::access_log_flush: a system call only in a rush.
+  if (waiting + 1 == slots_.size() / 2) log_.wake();
+}
+
+bool AccessLog::Queue::take(std::string& out) {
+  const std::size_t end = written_.load(std::memory_order_acquire);
+  std::size_t next = taken_.load(std::memory_order_relaxed);
+  const bool any = next != end;
+  while (next != end && out.size() < limits::access_log_write_size_bytes) {
+    AccessRecord& record = slots_[next % slots_.size()];
+    append_log_line(out, record);
+    shrink(record);
+    taken_.store(++next, std::memory_order_release);
+  }
+  return any;
+}
+
+Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path, std::size_t cores) {
+  const int file = open_path(path);
+  if (file < 0) {
+    return invalid_input(fmt::format("{}: {}; name a file that can be written to, or - for stdout",
+                                     path, reason(errno)));
+  }
+  return std::unique_ptr<AccessLog>(new AccessLog(path, file, cores));
+}
+
+AccessLog::AccessLog(std::string path, int file, std::size_t cores)
+    : path_(std::move(path)), file_(file), is_regular_(is_regular_file(file)) {
+  for (std::size_t core = 0; core < cores; ++core) {
+    queues_.push_back(std::make_unique<Queue>(*this));
+  }
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "access-log");
+}
+
+AccessLog::~AccessLog() {
+  stop();
+  ::close(file_);
+}
+
+void AccessLog::reopen() noexcept {
+  reopen_ = true;
+  wake();
+}
+
+void AccessLog::stop() noexcept {
+  if (stopping_.exchange(true)) return;
+  wake();
+  thread_.join();
+}
+
+AccessLog::Figures AccessLog::figures() const noexcept {
+  Figures out{written_.load(), dropped_.load(), failures_.load()};
+  for (const auto& queue : queues_) out.dropped += queue->dropped_.load(std::memory_order_relaxed);
+  return out;
+}
+
+void AccessLog::run() {
+  while (true) {
+    const bool last_round = stopping_;  // read before the queues: nothing is left behind
+    if (reopen_.exchange(false)) open_again();
+    if (batch_.empty()) fill();
+    if (!batch_.empty()) {
+      if (!flush() && last_round) break;
+      continue;
+    }
+    if (last_round) return;
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, limits::access_log_flush);
+  }
+  // Nobody takes it: what is left is counted, not waited for.
+  do {
+    drop_rest();
+    fill();
+  } while (!batch_.empty());
+}
+
+void AccessLog::fill() {
+  // What a failed write has torn is ended, so that the next line is whole.
+  if (mid_line_) batch_ += '\n';
+  const std::size_t before = batch_.size();
+  for (const auto& queue : queues_) queue->take(batch_);
+  if (batch_.size() == before) batch_.clear();
+}
+
+// A regular file takes all at once. Of a pipe or a terminal poll() says only that so much can be
+// written without waiting; in whole lines as far as they fit, which others may write between.
+std::size_t AccessLog::piece_size_bytes() const noexcept {
+  const std::string_view rest = std::string_view(batch_).substr(begun_);
+  if (is_regular_ || rest.size() <= PIPE_BUF) return rest.size();
+  const std::size_t newline = rest.rfind('\n', PIPE_BUF - 1);
+  return newline == std::string_view::npos ? PIPE_BUF : newline + 1;
+}
+
+bool AccessLog::flush() {
+  pollfd ready{file_, POLLOUT, 0};
+  if (::poll(&ready, 1, static_cast<int>(limits::access_log_flush.count())) <= 0) return false;
+  const std::string_view piece = std::string_view(batch_).substr(begun_, piece_size_bytes());
+  const ssize_t wrote = ::write(file_, piece.data(), piece.size());
+  if (wrote < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (wrote < 0) {
+    fail("written to");
+    drop_rest();
+    return true;
+  }
+  if (std::exchange(failing_, false)) log::info("the access log {} is written again", path_);
+  const std::string_view done = piece.substr(0, static_cast<std::size_t>(wrote));
+  if (!done.empty()) {
+    written_ += lines_in(done) - (mends() ? 1 : 0);
+    mid_line_ = done.back() != '\n';
+    begun_ += done.size();
+  }
+  if (begun_ == batch_.size()) {
+    batch_.clear();
+    begun_ = 0;
+  }
+  return true;
+}
+
+// Logged once until it goes well again: a full disk is told of in one line, not in thousands.
+void AccessLog::fail(const char* what) noexcept {
+  const int code = errno;
+  failures_ += 1;
+  if (std::exchange(failing_, true)) return;
+  log::error("the access log {} can't be {}: {}; what it misses is counted as dropped", path_, what,
+             reason(code));
+}
+
+void AccessLog::drop_rest() noexcept {
+  if (batch_.empty()) return;
+  dropped_ += lines_in(std::string_view(batch_).substr(begun_)) - (mends() ? 1 : 0);
+  batch_.clear();
+  begun_ = 0;
+}
+
+void AccessLog::open_again() {
+  if (path_ == "-") return;
+  const int file = open_path(path_);
+  if (file < 0) {
+    fail("opened again");
+    return;
+  }
+  ::close(std::exchange(file_, file));
+  is_regular_ = is_regular_file(file_);
+  failing_ = false;
+  if (!std::exchange(mid_line_, false) || batch_.empty()) return;
+  // The old file has the beginning of a line: its rest is not for the new one.
+  if (begun_ > 0) dropped_ += 1;
+  begun_ = batch_.find('\n', begun_) + 1;
+  if (begun_ < batch_.size()) return;
+  batch_.clear();
+  begun_ = 0;
+}
+
+}  // namespace ringside::hop

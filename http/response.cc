@@ -1,0 +1,18 @@
+#include "http/response.h"
+
+namespace ringside::http {
+
+void Response::begin(int new_status, std::string_view new_reason) {
+  status = new_status;
+  reason = new_reason;
+  shared_lines = {};
+  owner.reset();
+  fields.clear();
+  body = {};
+  length_is_known = true;
+  head_waits = false;
+  is_last = false;
+  tunnel.reset();
+}
+
+}  // namespace ringside::http

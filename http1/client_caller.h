@@ -1,0 +1,27 @@
+#pragma once
+
+#include "http/caller.h"
+#include "http1/connection.h"
+
+namespace ringside::http {
+
+// Who is at the other end of a connection that brought a request.
+class ClientCaller final : public Caller {
+ public:
+  explicit ClientCaller(Connection& client) noexcept : client_(client) {}
+
+  [[nodiscard]] const IpAddress& address() const noexcept override { return client_.remote(); }
+  [[nodiscard]] std::optional<Result<Pulled>> take() override;
+  [[nodiscard]] Task<Result<Pulled>> pull() override;
+  void interrupt() noexcept override { client_.interrupt(); }
+  [[nodiscard]] Task<Result<void>> tell(const ResponseHead& interim, Milliseconds timeout) override;
+  void give_up() noexcept override;
+
+ private:
+  [[nodiscard]] Result<Pulled> pulled(const Result<std::string_view>& piece);
+
+  Connection& client_;
+  std::string_view piece_;
+};
+
+}  // namespace ringside::http

@@ -1,0 +1,73 @@
+#include "http1/response_writer.h"
+
+#include "base/limits.h"
+#include "http1/chunked.h"
+#include "http1/head_text.h"
+#include "http1/tunnel.h"
+
+namespace ringside::http {
+
+void ResponseWriter::add(const Pulled& pulled, bool chunked, std::uint64_t& body_bytes) {
+  std::size_t bytes = 0;
+  for (const std::string_view piece : pulled.pieces) bytes += piece.size();
+  body_bytes += bytes;
+  const bool chunk = chunked && bytes > 0;
+  if (chunk) buffers_.push_back(chunk_line(bytes, line_space_));
+  buffers_.insert(buffers_.end(), pulled.pieces.begin(), pulled.pieces.end());
+  if (chunk) buffers_.push_back("\r\n");
+  if (pulled.last && chunked) buffers_.push_back(last_chunk);
+}
+
+// Most often the socket takes all of it at once.
+Task<Result<void>> ResponseWriter::flush() {
+  if (buffers_.empty()) co_return Result<void>();
+  co_return co_await client_.write(buffers_, limits::client_io_timeout);
+}
+
+Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms terms) {
+  const Delivery delivery =
+      choose_delivery(terms.minor_version, response.length_is_known || terms.is_head,
+                      terms.keep_alive && !response.is_last);
+  std::string& head = client_.head_space();
+  head.clear();
+  append_response_head(head, response, delivery, terms.minor_version);
+  Written written;
+  buffers_.assign(1, head);
+  for (bool last = terms.is_head || response.tunnel; true;) {
+    std::optional<Result<Pulled>> pulled;
+    if (!last) {
+      pulled = response.body.take();
+      // A head goes alone where the body may be long in coming.
+      const bool waits = buffers_.empty() || response.head_waits;
+      if (!pulled && waits) pulled = co_await response.body.pull();
+    }
+    if (pulled && !*pulled) {
+      written.sent.failure = pulled->error();
+      const bool can_be_told =
+          written.sent.status == 0 && pulled->error().source != ErrorSource::client;
+      if (!can_be_told) client_.reset_on_close();
+      co_return written;
+    }
+    if (pulled) {
+      add(**pulled, delivery.chunked, written.sent.body_bytes);
+      last = (*pulled)->last;
+    }
+    written.sent.status = response.status;
+    const auto flushed = co_await flush();
+    if (!flushed) {
+      written.sent.failure = flushed.error();
+      client_.reset_on_close();
+      co_return written;
+    }
+    buffers_.clear();
+    if (last) break;
+  }
+  written.keep_alive = delivery.keep_alive && !response.tunnel;
+  if (response.tunnel) {
+    const auto carried = co_await tunnel(client_, *response.tunnel, limits::tunnel_idle_timeout);
+    written.sent.body_bytes = carried.down;
+  }
+  co_return written;
+}
+
+}  // namespace ringside::http

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "hop/handler.h"
+#include "http/response.h"
+#include "http1/connection.h"
+
+namespace ringside::http {
+
+// The one that sends responses to a client. Its vectors are used again and again.
+class ResponseWriter {
+ public:
+  explicit ResponseWriter(Connection& client) noexcept : client_(client) {}
+
+  // What of the request decides how its response is framed.
+  struct Terms {
+    int minor_version = 1;
+    bool is_head = false;  // the method is HEAD: no content, whatever the response has
+    bool keep_alive = true;
+  };
+  // How it went, and whether the connection goes on. With a failure and the status 0 nothing was
+  // sent yet, and another response may be. After any other failure the connection ends with a
+  // reset, so that nobody takes what came for the whole.
+  struct Written {
+    hop::Sent sent;
+    bool keep_alive = false;
+  };
+  // Writes the head, and the content as it comes: what the client does not take is not pulled. Of a
+  // stored body no byte is copied. After a 101, carries the tunnel.
+  [[nodiscard]] Task<Written> write(Response& response, Terms terms);
+
+ private:
+  void add(const Pulled& pulled, bool chunked, std::uint64_t& body_bytes);
+  Task<Result<void>> flush();
+
+  Connection& client_;
+  std::vector<std::string_view> buffers_;
+  std::array<char, 20> line_space_{};
+};
+
+}  // namespace ringside::http

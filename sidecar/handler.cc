@@ -1,0 +1,247 @@
+#include "sidecar/handler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/limits.h"
+#include "http/cache_control.h"
+#include "http/error_response.h"
+#include "sidecar/invalidation.h"
+#include "sidecar/messages.h"
+#include "sidecar/purge.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using Forward = http::CacheStatus::Forward;
+
+std::int64_t number(std::string_view digits) noexcept {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  return parsed.ec == std::errc{} && parsed.ptr == end && value > 0 ? value : 0;
+}
+
+// Whether a replica would have looked for this in its store and fetched it for everybody: what the
+// hit rate counts. Requires that the request's content was not pulled.
+bool is_for_the_store(const http::RequestHead& request, std::string_view method) {
+  return method == "GET" && request.framing.kind == http::Framing::Kind::none &&
+         !request.fields.has("range") && !http::parse_request_directives(request.fields).no_store;
+}
+
+}  // namespace
+
+Handler::Handler(CoreState& core) : core_(core) { core_.sheet.connection_opened(); }
+
+Handler::~Handler() { core_.sheet.connection_closed(); }
+
+bool Handler::expects_proxy_header(const IpAddress& from) const {
+  return any_contains(core_.snapshot->settings->proxied_from, from);
+}
+
+void Handler::begin(const IpAddress& from) {
+  snapshot_ = core_.snapshot;
+  decision_.method.clear();
+  decision_.country = {};
+  decision_.client = from;
+  answered_by_.reset();
+  shard_ = 0;
+  outcome_ = metrics::Outcome::error;
+  is_from_exchange_ = false;
+}
+
+std::uint32_t Handler::requests_per_connection() const {
+  return snapshot_->settings->requests_per_connection;
+}
+
+// The life of a request; the numbers are those of docs/ARCHITECTURE.md.
+Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
+                           http::Response& response) {
+  if (const auto looked = look(request, caller); !looked) {  // 2 to 5
+    refuse(looked.error(), response);
+  } else if (decision_.hop.answer_here) {
+    // RFC 9110 §9.3.7, §7.6.2: asked of us, not of what is behind us.
+    outcome_ = metrics::Outcome::bypass;
+    http::make_options_response(response, core_.core.now());
+  } else if (decision_.method == "PURGE") {
+    co_await purge(response);
+  } else if (const auto* entry = find_nearby()) {  // 6
+    give_nearby(*entry, response);
+  } else {
+    co_await answer_from_owners(request, caller, response);  // 7 to 9
+  }
+}
+
+// Everything that can be known of the request without asking anybody.
+Result<void> Handler::look(const http::RequestHead& request, const http::Caller& caller) {
+  auto decided = decide(request, caller.address(), *snapshot_->settings, snapshot_->identity.via,
+                        core_.countries, decision_);
+  ask_near_cache_ = decided && !decision_.hop.answer_here &&
+                    decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request);
+  if (ask_near_cache_) {
+    near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);
+    near_key_.append("\n").append(decision_.target.path);
+    near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
+    near_key_.append("\n").append(decision_.extra_key);
+  }
+  return decided;
+}
+
+const NearCache::Entry* Handler::find_nearby() {
+  return ask_near_cache_ ? core_.near.find(near_key_, core_.core.steady_now()) : nullptr;
+}
+
+// Where there is nothing else to say, we handle requests and are configured not to store what comes
+// of them: RFC 9211 §2.2, `bypass`.
+http::CacheStatus Handler::own_status(Forward why) const noexcept {
+  http::CacheStatus status;
+  status.cache = snapshot_->identity.name;
+  status.forward = why;
+  return status;
+}
+
+void Handler::give_nearby(const NearCache::Entry& entry, http::Response& response) {
+  const auto kept =
+      std::chrono::duration_cast<Seconds>(core_.core.steady_now() - entry.stored).count();
+  const auto& nearby = entry.response;
+  response.begin(nearby->status, nearby->reason);
+  response.owner = nearby;
+  response.shared_lines = nearby->fields.text();
+  response.fields.add("Age", fmt::format_int(entry.age_s + kept).c_str());
+  response.body = {nearby, nearby->body};
+  shard_ = entry.shard;
+  outcome_ = metrics::Outcome::hit;
+}
+
+Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::Caller& caller,
+                                       http::Response& response) {
+  const std::uint64_t asked_at = core_.near.purges();
+  Owners owners(core_, *snapshot_, decision_);
+  auto answered = co_await owners.ask(request, caller);
+  if (!answered) co_return refuse(answered.error(), response);
+  std::unique_ptr<hop::Exchange> exchange = std::move(answered->exchange);
+  answered_by_ = answered->member;
+  if (answered_by_) shard_ = snapshot_->shards[*answered_by_];
+  is_from_exchange_ = true;
+  const http::ResponseHead& head = exchange->head();
+  if (head.status == 101) {
+    // The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
+    outcome_ = metrics::Outcome::bypass;
+    begin_response(head, Forward::bypass, response);
+    const std::shared_ptr<hop::Exchange> owner = std::move(exchange);
+    response.tunnel = {owner, &owner->stream()};
+    co_return;
+  }
+  // RFC 9111 §4.4: whoever has seen this answer may not be given anything older.
+  if (!http::is_safe(decision_.method)) {
+    co_await invalidate_elsewhere(core_, *snapshot_, decision_, head, answered_by_);
+  }
+  if (!answered_by_) {  // What an origin says in our own fields is not heard.
+    const bool missed = is_for_the_store(request, decision_.method);
+    outcome_ = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
+    // The tier has a cache for it, but none that could be asked: one implementation, one miss.
+    co_return relay(std::move(exchange), missed ? Forward::miss : Forward::bypass, response);
+  }
+  outcome_ =
+      metrics::outcome_from(read_notes(head.fields).outcome).value_or(metrics::Outcome::bypass);
+  const Milliseconds ttl = near_ttl(head);
+  if (ttl.count() > 0) {
+    co_await keep_and_give(std::move(exchange), ttl, asked_at, response);
+  } else {
+    relay(std::move(exchange), Forward::bypass, response);
+  }
+}
+
+void Handler::begin_response(const http::ResponseHead& head, Forward why,
+                             http::Response& response) const {
+  response.begin(head.status, head.reason);
+  response.length_is_known = http::length_is_known(head.framing);
+  add_client_fields(response.fields, head, core_.core.now(), own_status(why));
+}
+
+void Handler::relay(std::unique_ptr<hop::Exchange> exchange, Forward why,
+                    http::Response& response) {
+  begin_response(exchange->head(), why, response);
+  response.body = http::Body(std::move(exchange));
+}
+
+// For how long this answer may be given again from here; 0: not at all.
+Milliseconds Handler::near_ttl(const http::ResponseHead& head) const noexcept {
+  const http::Framing& framing = head.framing;
+  const bool is_small = framing.kind == http::Framing::Kind::length &&
+                        framing.length_bytes <= limits::near_object_size_bytes;
+  if (!ask_near_cache_ || !is_small) return Milliseconds{0};
+  // The replica doesn't say so of answers that have something of one client's; but what is wrong
+  // here is wrong for everybody.
+  const auto said = http::parse_response_directives(head.fields);
+  if (said.is_private || said.no_store || head.fields.has("set-cookie")) return Milliseconds{0};
+  const Milliseconds told{number(read_notes(head.fields).near_ttl_ms)};
+  return std::min(decision_.route->near_ttl, told);
+}
+
+Task<void> Handler::keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milliseconds ttl,
+                                  std::uint64_t asked_at, http::Response& response) {
+  const http::ResponseHead& head = exchange->head();
+  NearCache::Entry entry;
+  entry.stored = core_.core.steady_now();  // not after the body: that may be long in coming
+  entry.until = entry.stored + ttl;
+  entry.shard = shard_;
+  entry.age_s = number(head.fields.first("age").value_or("0"));
+  auto kept = std::make_shared<NearCache::KeptResponse>();
+  kept->status = head.status;
+  kept->reason = head.reason;
+  auto nearby = own_status(Forward::none);
+  nearby.hit = true;
+  add_client_fields(kept->fields, head, core_.core.now(), nearby, "age");
+  begin_response(head, Forward::bypass, response);
+  for (bool last = false; !last;) {
+    const auto pulled = co_await exchange->pull();
+    if (!pulled) co_return refuse(pulled.error(), response);
+    for (const std::string_view piece : pulled->pieces) kept->body += piece;
+    last = pulled->last;
+  }
+  response.body = {kept, kept->body};
+  entry.response = std::move(kept);
+  core_.near.store(near_key_, std::move(entry), asked_at);
+}
+
+Task<void> Handler::purge(http::Response& response) {
+  if (!any_contains(snapshot_->settings->purge_from, decision_.peer)) {
+    co_return refuse({ErrorKind::forbidden, ErrorSource::client, Retry::no,
+                      "PURGE is not allowed from " + decision_.peer.text() +
+                          "; see `purge_from` in the configuration"},
+                     response);
+  }
+  const PurgeReport report =
+      co_await purge_replicas(core_, *snapshot_, decision_.host, decision_.target.text());
+  outcome_ = metrics::Outcome::bypass;
+  make_purge_response(response, report);
+}
+
+// Errors that another replica made good are counted where that was found.
+void Handler::refuse(const Error& error, http::Response& response) {
+  core_.sheet.count_error(error);
+  outcome_ = metrics::Outcome::error;
+  is_from_exchange_ = false;
+  std::string cache_status;
+  http::append_cache_status(cache_status, own_status(Forward::bypass));
+  http::make_error_response(response, error,
+                            {snapshot_->identity.name, cache_status, core_.core.now()});
+}
+
+void Handler::sent(const hop::Sent& sent) {
+  if (sent.failure && is_from_exchange_) core_.sheet.count_error(*sent.failure);
+  core_.sheet.count_request(shard_, decision_.country.code(), outcome_, sent.took, sent.body_bytes);
+}
+
+hop::AccessNotes Handler::access_notes() const {
+  hop::AccessNotes notes{decision_.client, metrics::name(outcome_), decision_.country.code(), {}};
+  if (answered_by_) {
+    notes.replica = snapshot_->settings->topology->members()[*answered_by_].name;
+  }
+  return notes;
+}
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,144 @@
+#include "sidecar/owners.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/container/static_vector.hpp>
+
+#include "base/limits.h"
+#include "http/internal_fields.h"
+#include "sidecar/messages.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using Members = boost::container::static_vector<shard::MemberIndex, limits::owners_tried>;
+
+// What the replica may take of a wait, so that it can still say itself that its origin is silent:
+// else the next owners would be asked, and ask that origin too.
+Milliseconds share_of_replica(Milliseconds wait) noexcept {
+  return std::max(wait - limits::replica_answer_allowance, wait / 2);
+}
+
+// Whether a replica has given the shard away (internal::holder). An origin's own 421 has no such
+// field, which replicas pass on from nobody.
+std::optional<std::string_view> named_holder(const http::ResponseHead& head) noexcept {
+  return head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
+}
+
+bool contains(const Members& members, shard::MemberIndex member) noexcept {
+  return std::find(members.begin(), members.end(), member) != members.end();
+}
+
+}  // namespace
+
+Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision)
+    : core_(core),
+      settings_(*snapshot.settings),
+      own_via_(snapshot.identity.via),
+      decision_(decision),
+      deadline_(core.core.steady_now() + settings_.request_deadline) {}
+
+hop::UpstreamLimits Owners::limits() const noexcept {
+  return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
+}
+
+Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
+                                          hop::UpstreamRequest& outgoing) {
+  const std::size_t size = fields_.text().size();
+  fields_.add(http::internal::deadline,
+              fmt::format_int(share_of_replica(wait_for(outgoing)).count()).c_str());
+  outgoing.fields = fields_.text();
+  auto exchange = core_.replicas->exchange();
+  const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
+  HealthWatch::Ask asked(core_.health, settings_, member, *exchange, repeatable);
+  const auto answered = co_await exchange->ask(settings_.addresses[member], outgoing, limits());
+  asked.end(answered);
+  fields_.cut(size);
+  if (!answered) co_return answered.error();
+  const auto holder = named_holder(exchange->head());
+  if (holder) co_return Refusal{settings_.topology->find(*holder)};
+  co_return Answer{std::move(exchange), member};
+}
+
+// For the head of a replica's answer, from now on. The time for the first byte begins when a body
+// is out; until then what the client sends may take long.
+Milliseconds Owners::wait_for(const hop::UpstreamRequest& outgoing) const noexcept {
+  const auto left = std::chrono::ceil<Milliseconds>(deadline_ - core_.core.steady_now());
+  const auto most = outgoing.body == nullptr ? settings_.first_byte_timeout : left;
+  return std::clamp(left, Milliseconds{0}, std::max(most, Milliseconds{0}));
+}
+
+// A request that was never sent can go to the next owner without counting as a repeat: that one is
+// the first whom it costs anything.
+bool Owners::may_repeat_after(const Error& failure) noexcept {
+  const bool never_sent =
+      failure.kind == ErrorKind::refused || failure.kind == ErrorKind::unresolved;
+  return never_sent || core_.repeats.spend(core_.core.steady_now());
+}
+
+Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing) {
+  const std::size_t members = settings_.topology->members().size();
+  Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
+  if (members == 0) co_return nobody;
+
+  core_.repeats.count_request(core_.core.steady_now());
+  const std::size_t most = std::min<std::size_t>(members, limits::owners_tried);
+  Members asked;
+  std::optional<shard::MemberIndex> named;  // by the one who refused
+  while (true) {
+    const auto member = named ? named : core_.health.choose(settings_, decision_.key(), asked);
+    if (!member) co_return nobody;  // the others are nowhere at present
+    if (!asked.empty() && !named) core_.sheet.count("ringside_retries_total");
+    named.reset();
+    asked.push_back(*member);
+    Outcome outcome = co_await ask_replica(*member, outgoing);
+    if (auto* answer = std::get_if<Answer>(&outcome)) co_return std::move(*answer);
+    const std::string& name = settings_.topology->members()[*member].name;
+    const bool was_last = asked.size() == most || core_.core.steady_now() >= deadline_;
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+      nobody.message += "; " + name + ": has given the shard away";
+      if (refusal->holder && !contains(asked, *refusal->holder)) named = refusal->holder;
+      // What was sent of the content is gone.
+      if (outgoing.body != nullptr) nobody.retry = Retry::no;
+      if (was_last || outgoing.body != nullptr) co_return nobody;
+      continue;
+    }
+    const Error& failure = std::get<Error>(outcome);
+    if (failure.retry == Retry::no) co_return failure;
+    // A wait that ran out is another thing than nobody to ask: 504, not 503.
+    if (failure.kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
+    nobody.message += "; " + name + ": " + failure.message;
+    if (!was_last && !may_repeat_after(failure)) co_return failure;
+    core_.sheet.count_error(failure);
+    if (was_last) co_return nobody;
+  }
+}
+
+Task<Result<Owners::Answer>> Owners::ask_origins(const hop::UpstreamRequest& outgoing) {
+  Answer answer{core_.origins->exchange(), std::nullopt};
+  const auto asked = co_await core_.origin_access.ask(decision_.route->origins, *answer.exchange,
+                                                      outgoing, limits());
+  std::optional<int> status;
+  if (asked.answered) status = answer.exchange->head().status;
+  core_.sheet.count_origin_requests(asked.requests, status);
+  if (!asked.answered) co_return asked.answered.error();
+  co_return answer;
+}
+
+Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http::Caller& caller) {
+  auto outgoing = hop::passed_on(request, decision_.hop.upgrades, decision_.method, caller);
+  outgoing.target = &decision_.target;
+  outgoing.host = decision_.host;
+  write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::replica);
+  auto answered = co_await ask_replicas(outgoing);
+  const bool origin_allowed =
+      settings_.without_replica == WithoutReplica::ask_origin && !decision_.route->origins.empty();
+  if (answered || answered.error().retry == Retry::no || !origin_allowed) co_return answered;
+
+  write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::origin);
+  outgoing.fields = fields_.text();
+  co_return co_await ask_origins(outgoing);
+}
+
+}  // namespace ringside::sidecar

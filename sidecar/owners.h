@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "hop/upstream.h"
+#include "http/caller.h"
+#include "sidecar/core_state.h"
+#include "sidecar/decision.h"
+
+namespace ringside::sidecar {
+
+// Steps 7 and 8: the source of all responses but the near cache's. Asks the owner of the request's
+// shard, on failure the next distinct owners, and where no replica can take it the origin, if that
+// is allowed. Owners that are not in service are passed over (HealthWatch::choose). A replica that
+// refuses names another one, which is asked next. One per request.
+class Owners {
+ public:
+  // All must outlive it.
+  Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision);
+
+  struct Answer {
+    std::unique_ptr<hop::Exchange> exchange;   // its head has come, its content is next
+    std::optional<shard::MemberIndex> member;  // who answered; nullopt: the origin
+  };
+  Task<Result<Answer>> ask(const http::RequestHead& request, http::Caller& caller);
+
+ private:
+  // One replica's: an answer, a refusal that names another one, or an error.
+  struct Refusal {
+    std::optional<shard::MemberIndex> holder;  // nullopt: nobody whom we know
+  };
+  using Outcome = std::variant<Answer, Refusal, Error>;
+  Task<Outcome> ask_replica(shard::MemberIndex member, hop::UpstreamRequest& outgoing);
+  Task<Result<Answer>> ask_replicas(hop::UpstreamRequest& outgoing);
+  Task<Result<Answer>> ask_origins(const hop::UpstreamRequest& outgoing);
+  [[nodiscard]] Milliseconds wait_for(const hop::UpstreamRequest& outgoing) const noexcept;
+  [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
+  [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
+
+  CoreState& core_;
+  const Settings& settings_;
+  const std::string& own_via_;
+  const Decision& decision_;
+  const SteadyPoint deadline_;
+  http::FieldLines fields_;  // of the request for a replica, or the origin
+};
+
+}  // namespace ringside::sidecar

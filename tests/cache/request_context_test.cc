@@ -1,0 +1,184 @@
+#include "cache/request_context.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "http1/head_parser.h"
+namespace ringside::cache {
+namespace {
+
+Settings settings_of(std::vector<Route> routes) {
+  Settings settings;
+  std::vector<http::RouteMatch> matches;
+  for (const Route& route : routes) matches.push_back(route.match);
+  settings.routes = std::move(routes);
+  settings.route_table = http::RouteTable::make(matches).value();
+  return settings;
+}
+
+Settings some_settings() {
+  const net::Origin one{Endpoint{"10.0.0.1", 1}};
+  const net::Origin two{Endpoint{"10.0.0.2", 2}};
+  return settings_of({{"api", {"a.test", "/api"}, {one}}, {"all", {"a.test", "/"}, {two}}});
+}
+
+Result<void> read_context(const std::string& bytes, RequestContext& context,
+                          const Settings& settings) {
+  http::RequestHead request;
+  const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return cache::read_context(request, settings, "cache-0 (here)", context);
+}
+
+struct UseRow {
+  std::string request;  // to the end of its fields
+  bool may_use;
+  bool may_fill;
+};
+
+TEST(RequestContext, KnowsWhatTheStoreMayBeAskedFor) {
+  const auto settings = some_settings();
+  const std::vector<UseRow> rows{
+      {"GET / HTTP/1.1\r\nHost: a.test\r\n", true, true},
+      {"GET / HTTP/1.0\r\nHost: a.test\r\n", true, true},
+      {"HEAD / HTTP/1.1\r\nHost: a.test\r\n", true, false},
+      {"POST / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"get / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"OPTIONS / HTTP/1.1\r\nHost: a.test\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-store\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-cache\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1,3-4\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: lines=0-1\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Match: \"a\"\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Unmodified-Since: x\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-None-Match: \"a\"\r\n", true, true},
+  };
+  for (const UseRow& row : rows) {
+    RequestContext context;
+    ASSERT_TRUE(read_context(row.request + "\r\n", context, settings)) << row.request;
+    EXPECT_EQ(context.may_use_store, row.may_use) << row.request;
+    EXPECT_EQ(context.may_fill_store, row.may_fill) << row.request;
+  }
+}
+
+TEST(RequestContext, BelievesOnlyASidecarAboutCountryAndKey) {
+  const auto settings = some_settings();
+  RequestContext plain;
+  ASSERT_TRUE(
+      read_context("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+                   "Ringside-Extra-Key: DE\r\n\r\n",
+                   plain, settings));
+  EXPECT_FALSE(plain.from_sidecar);
+  EXPECT_EQ(plain.country, "");
+  RequestContext told;
+  ASSERT_TRUE(
+      read_context("GET /x HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+                   "Ringside-Extra-Key: DE\r\nRingside-Topology: t\r\n\r\n",
+                   told, settings));
+  EXPECT_TRUE(told.from_sidecar);
+  EXPECT_EQ(told.country, "DE");
+  CacheKey expected;
+  expected.assign(http::Scheme::http, "a.test", told.target, "DE");
+  EXPECT_EQ(told.key.text, expected.text);
+  EXPECT_NE(told.key.text, plain.key.text);
+}
+
+// The scheme in the key was always http.
+TEST(RequestContext, BelievesOnlyASidecarAboutTheScheme) {
+  const auto settings = some_settings();
+  const auto key = [&](const std::string& lines) {
+    RequestContext context;
+    EXPECT_TRUE(
+        read_context("GET /x HTTP/1.1\r\nHost: a.test\r\n" + lines + "\r\n", context, settings));
+    return readable(context.key);
+  };
+  EXPECT_EQ(key("Ringside-Scheme: https\r\nRingside-Topology: t\r\n"), "https a.test /x");
+  EXPECT_EQ(key("Ringside-Scheme: https\r\n"), "http a.test /x");
+  EXPECT_EQ(key("Ringside-Scheme: gopher\r\nRingside-Topology: t\r\n"), "http a.test /x");
+  EXPECT_EQ(key("Ringside-Topology: t\r\n"), "http a.test /x");
+}
+
+TEST(RequestContext, IsNormalisedAndFindsItsRoute) {
+  const auto settings = some_settings();
+  RequestContext context;
+  ASSERT_TRUE(
+      read_context("GET /x/../api/%7Ea?b HTTP/1.1\r\nHost: A.Test:80\r\n\r\n", context, settings));
+  EXPECT_EQ(context.method, "GET");
+  EXPECT_EQ(context.host, "a.test");
+  EXPECT_EQ(context.target.text(), "/api/~a?b");
+  EXPECT_EQ(context.route->name, "api");
+  ASSERT_TRUE(read_context("GET /apis HTTP/1.1\r\nHost: a.test\r\n\r\n", context, settings));
+  EXPECT_EQ(context.route->name, "all");
+}
+
+TEST(RequestContext, FailsForWhatItCantPlace) {
+  const auto settings = some_settings();
+  RequestContext context;
+  const auto elsewhere = read_context("GET / HTTP/1.1\r\nHost: b.test\r\n\r\n", context, settings);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().kind, ErrorKind::not_found);
+  const auto broken = read_context("GET /%00 HTTP/1.1\r\nHost: a.test\r\n\r\n", context, settings);
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().kind, ErrorKind::malformed);
+  EXPECT_EQ(broken.error().source, ErrorSource::client);
+}
+
+TEST(RequestContext, APurgeNeedsNoRoute) {
+  const auto settings = some_settings();
+  RequestContext context;
+  ASSERT_TRUE(read_context("PURGE / HTTP/1.1\r\nHost: b.test\r\n\r\n", context, settings));
+  EXPECT_EQ(context.route, nullptr);
+  EXPECT_FALSE(context.may_use_store || context.may_fill_store);
+}
+
+TEST(RequestContext, KeepsNothingOfTheRequestBefore) {
+  const auto settings = some_settings();
+  RequestContext context;
+  ASSERT_TRUE(read_context(
+      "GET /x?y HTTP/1.1\r\nHost: a.test\r\nX-Country: DE\r\n"
+      "Ringside-Extra-Key: k\r\nRingside-Topology: t\r\nCache-Control: no-store\r\n\r\n",
+      context, settings));
+  ASSERT_TRUE(read_context("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", context, settings));
+  RequestContext fresh;
+  ASSERT_TRUE(read_context("GET /z HTTP/1.1\r\nHost: a.test\r\n\r\n", fresh, settings));
+  EXPECT_EQ(context.key.text, fresh.key.text);
+  EXPECT_EQ(context.key.hash, fresh.key.hash);
+  EXPECT_EQ(context.country, "");
+  EXPECT_FALSE(context.from_sidecar);
+  EXPECT_FALSE(context.directives.no_store);
+  EXPECT_TRUE(context.may_fill_store);
+}
+
+TEST(RequestContext, TakesNoLongerThanTheSidecarWaits) {
+  struct Row {
+    std::string fields;
+    std::int64_t allowed_ms;
+  };
+  auto settings = some_settings();
+  settings.request_deadline = Milliseconds{5'000};
+  const std::string from_sidecar = "Ringside-Topology: 0\r\n";
+  for (const Row& row :
+       std::vector<Row>{{"", 5'000},
+                        {from_sidecar, 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 1200\r\n", 1'200},
+                        {from_sidecar + "Ringside-Deadline-Ms: 0\r\n", 0},
+                        {from_sidecar + "Ringside-Deadline-Ms: 60000\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: -1\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 1s\r\n", 5'000},
+                        {from_sidecar + "Ringside-Deadline-Ms: 99999999999999999999\r\n", 5'000},
+                        {"Ringside-Deadline-Ms: 1200\r\n", 5'000}}) {
+    RequestContext context;
+    ASSERT_TRUE(read_context("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.fields + "\r\n", context,
+                             settings));
+    EXPECT_EQ(context.time_allowed, Milliseconds{row.allowed_ms}) << row.fields;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::cache

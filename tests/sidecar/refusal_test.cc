@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/sidecar/some_sidecar.h"
+
+namespace ringside::sidecar {
+namespace {
+
+using support::always;
+using support::answer;
+using support::ScriptedPeer;
+
+std::string refusal_for(std::string_view holder) {
+  return answer("421 Misdirected Request", "Ringside-Holder: " + std::string(holder) + "\r\n", "");
+}
+
+TEST(Refusal, TheReplicaThatIsNamedIsAskedNext) {
+  const ScriptedPeer giver(always(refusal_for("cache-2")));
+  const ScriptedPeer bystander(always(hit_of("cache-1")));
+  const ScriptedPeer holder(always(hit_of("cache-2")));
+  const auto settings = settings_for({giver.address(), bystander.address(), holder.address()});
+  SomeSidecar sidecar(settings);
+  const auto reply = sidecar.get(path_of(*settings, {0, 1}));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.field("cache-status"), "cache-2; hit, ringside; fwd=bypass");
+  EXPECT_EQ(bystander.requests(), 0U);
+  // It is no failure, and nothing is repeated.
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
+  EXPECT_EQ(sidecar.errors(ErrorSource::peer), 0U);
+}
+
+TEST(Refusal, WhereNobodyIsKnownByThatNameTheNextOwnerIsAsked) {
+  const ScriptedPeer giver(always(refusal_for("cache-9")));
+  const ScriptedPeer next(always(hit_of("cache-1")));
+  const auto settings = settings_for({giver.address(), next.address()});
+  SomeSidecar sidecar(settings);
+  EXPECT_EQ(sidecar.get(path_of(*settings, {0, 1})).status, 200);
+  EXPECT_EQ(next.requests(), 1U);
+}
+
+// Two that name each other must not be asked for ever.
+TEST(Refusal, TwoThatNameEachOtherAreAskedOnceEach) {
+  const ScriptedPeer a(always(refusal_for("cache-1")));
+  const ScriptedPeer b(always(refusal_for("cache-0")));
+  SomeSidecar sidecar({a.address(), b.address()});
+  EXPECT_EQ(sidecar.get("/").status, 503);
+  EXPECT_EQ(a.requests(), 1U);
+  EXPECT_EQ(b.requests(), 1U);
+}
+
+// An origin's own 421 is another thing.
+TEST(Refusal, A421ThatNamesNobodyIsAnAnswer) {
+  const ScriptedPeer replica(always(answer("421 Misdirected Request", "", "not here")));
+  SomeSidecar sidecar({replica.address()});
+  const auto reply = sidecar.get("/");
+  EXPECT_EQ(reply.status, 421);
+  EXPECT_EQ(reply.body, "not here");
+}
+
+TEST(Refusal, ContentThatWasSentIsNotSentAgain) {
+  const ScriptedPeer giver(always(refusal_for("cache-1")));
+  const ScriptedPeer holder(always(hit_of("cache-1")));
+  const auto settings = settings_for({giver.address(), holder.address()});
+  SomeSidecar sidecar(settings);
+  const auto reply = sidecar.ask("PUT " + path_of(*settings, {0, 1}) +
+                                 " HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello");
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(holder.requests(), 0U);
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
