@@ -47,9 +47,10 @@ struct Replica::Impl {
   }
 
   void show_topology() {
-    const auto& topology = settings->topology;
-    if (!topology) return;
-    sheet.set_topology(topology->version(), topology->members().size(), topology->id().hex());
+    const auto& membership = settings->membership;
+    if (!membership) return;
+    sheet.set_topology(membership->topology->version(), membership->size(),
+                       membership->topology_id);
   }
 
   Shared shared;

@@ -37,7 +37,8 @@ Task<Result<void>> Forwarding::ask_owner(shard::MemberIndex owner,
   exchange_.emplace(state_.core, state_.replicas);
   const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
   HealthWatch::Ask asked(state_.health, settings_, owner, *exchange_, repeatable);
-  const auto answered = co_await exchange_->ask(settings_.addresses[owner], outgoing, limits());
+  const auto answered =
+      co_await exchange_->ask(settings_.membership->address(owner), outgoing, limits());
   asked.end(answered);
   co_return answered;
 }
@@ -59,7 +60,7 @@ bool Forwarding::may_repeat_after(const Error& failure) noexcept {
 }
 
 Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing, std::string& head) {
-  const std::size_t members = settings_.topology->members().size();
+  const std::size_t members = settings_.membership->size();
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
   if (members == 0) co_return nobody;
 
@@ -85,7 +86,7 @@ Task<Result<void>> Forwarding::ask_owners(http::OutgoingRequest& outgoing, std::
     if (failure.retry == Retry::no) co_return failure;
     // A wait that ran out is another thing than nobody to ask: 504, not 503.
     if (failure.kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
-    nobody.message += "; " + settings_.topology->members()[*owner].name + ": " + failure.message;
+    nobody.message += "; " + settings_.membership->name(*owner) + ": " + failure.message;
     const bool was_last = asked.size() == most || state_.core.steady_now() >= deadline_;
     if (!was_last && !may_repeat_after(failure)) co_return failure;
     state_.sheet.count_error(failure);

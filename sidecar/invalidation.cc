@@ -21,7 +21,7 @@ std::string invalidation_head(const Settings& settings, const Decision& decision
   http::append_request_start(head, "OPTIONS", decision.target, decision.host);
   // A replica that knows nothing of the rest answers this by itself, too (RFC 9110 §7.6.2).
   http::append_field(head, "Max-Forwards", "0");
-  http::append_field(head, http::internal::topology, settings.topology_id);
+  http::append_field(head, http::internal::topology, settings.membership->topology_id);
   for (const std::string& target : targets) {
     http::append_field(head, http::internal::invalidate, target);
   }

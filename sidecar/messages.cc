@@ -68,7 +68,7 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
     http::append_field(out, settings.country_header, decision.country.code());
   }
   if (upstream == Upstream::replica) {
-    http::append_field(out, http::internal::topology, settings.topology_id);
+    http::append_field(out, http::internal::topology, settings.membership->topology_id);
     if (decision.scheme != http::Scheme::http) {
       http::append_field(out, http::internal::scheme, name(decision.scheme));
     }

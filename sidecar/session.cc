@@ -150,7 +150,7 @@ Task<void> Session::answer_from_replica() {
     co_return;
   }
   count_.shard = snapshot_->shards[*member];
-  if (state_.access_log) record_.replica = snapshot_->settings->topology->members()[*member].name;
+  if (state_.access_log) record_.replica = snapshot_->settings->membership->name(*member);
   const http::Fields& fields = forwarding.exchange().head().fields;
   count_.outcome =
       metrics::outcome_from(read_notes(fields).outcome).value_or(metrics::Outcome::bypass);

@@ -36,7 +36,7 @@ class UpstreamHead : public ::testing::Test {
     return out.substr(from, out.find("Via: ") - from);
   }
   [[nodiscard]] std::string topology_line() const {
-    return "Ringside-Topology: " + settings_.topology_id + "\r\n";
+    return "Ringside-Topology: " + settings_.membership->topology_id + "\r\n";
   }
   static constexpr std::string_view own_via = "ringside (1a2b)";
   Settings settings_ = some_settings();
