@@ -69,6 +69,8 @@ void write_upstream_head(std::string& out, const http::RequestHead& request,
   }
   if (upstream == Upstream::replica) {
     http::append_field(out, http::internal::topology, settings.membership->topology_id);
+    http::append_field(out, http::internal::bucket,
+                       std::to_string(shard::bucket_of(decision.hash)));
     if (decision.scheme != http::Scheme::http) {
       http::append_field(out, http::internal::scheme, name(decision.scheme));
     }
