@@ -64,7 +64,11 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   ASSERT_TRUE(cache->follow(roster));
   EXPECT_EQ(sidecar->not_ready(), "");
   EXPECT_EQ(sidecar->membership()->topology->version(), 4U);
-  EXPECT_EQ(sidecar->membership()->topology->id(), cache->membership()->topology->id());
+  EXPECT_EQ(sidecar->membership()->topology_id, cache->membership()->topology_id);
+  EXPECT_EQ(sidecar->membership()->addresses, cache->membership()->addresses);
+  EXPECT_EQ(sidecar->membership()->states, cache->membership()->states);
+  EXPECT_EQ(cache->membership()->address(0), cache->address());
+  EXPECT_FALSE(cache->membership()->is_ready(1));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*sidecar, "/page/" + std::to_string(i)), 200);
 
   ASSERT_TRUE(sidecar->follow(roster_at(5, {})));

@@ -138,7 +138,9 @@ TEST(MembersAlone, NeedNoFileThatTheConfigurationNames) {
        {static_cast<Service*>(cache.get()), static_cast<Service*>(sidecar.get())}) {
     const auto proposed = service->propose(request);
     ASSERT_TRUE(proposed) << proposed.error().message;
-    EXPECT_EQ(service->membership()->topology->version(), 7U);
+    EXPECT_EQ(service->membership(), *proposed) << "what its cores were given";
+    EXPECT_EQ((*proposed)->topology->version(), 7U);
+    EXPECT_EQ((*proposed)->address(1).text(), "127.0.0.1:2");
   }
   const auto scaled = tier->scale(2);
   ASSERT_TRUE(scaled) << scaled.error().message;
