@@ -202,7 +202,7 @@ TEST(BucketLists, AWalkKeepsItsPlaceWhateverComesAndGoes) {
       {"the next goes", [](auto& lists, auto& of) { lists.remove(of[2]); }, "ab|de|f"},
       {"all others go",
        [](auto& lists, auto& of) {
-         for (int i = 0; i < 6; ++i) lists.remove(of[i]);
+         for (std::size_t i = 0; i < 6; ++i) lists.remove(of[i]);
        },
        "ab|"},
       {"the next goes to another bucket",
