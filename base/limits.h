@@ -213,6 +213,8 @@ constexpr size_t variants_per_key = 32;  // {} of one key | the oldest variant g
 constexpr unsigned flight_rounds = 3;
 // a purge lets the lock of that part of the store go, and comes back to it
 constexpr size_t purge_step_rows = 256;
+// who lists a bucket's entries lets the lock of that part of the store go, and goes on from there
+constexpr size_t bucket_step_rows = 64;
 constexpr size_t flights_per_store = 65'536;  // {} at once | fetched without sharing
 // {} of the time since `Last-Modified`, at most {} | stale
 constexpr unsigned heuristic_percent = 10;

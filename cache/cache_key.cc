@@ -17,6 +17,7 @@ void CacheKey::assign(http::Scheme scheme, std::string_view host, const http::Ta
   hash = hash64(text);
   text.append(name(scheme)).append("\n").append(extra_key);
   const auto own = std::string_view(text).substr(uri_size_bytes);
+  bucket.reset();
   own_hash = hash ^ (hash64(own) * 0x9e3779b97f4a7c15ULL);  // the two are apart
 }
 
@@ -50,6 +51,7 @@ CacheKey slice_key(const CacheKey& object, std::uint64_t index, std::string_view
   key.uri_size_bytes = object.uri_size_bytes;
   key.hash = key.own_hash =
       hash64(key.text);  // its own: a large object's slices shall not lie in one place
+  key.bucket = object.bucket;
   return key;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "http/scheme.h"
 #include "http/target.h"
+#include "shard/topology.h"
 
 namespace ringside::cache {
 
@@ -18,7 +20,11 @@ struct CacheKey {
   std::size_t uri_size_bytes = 0;  // of the text's beginning that all keys of its URI share
   std::uint64_t hash = 0;          // of that beginning: a URI's keys lie in one place
   std::uint64_t own_hash = 0;      // of all of it
+  // Of the shard key that chose this replica, where somebody has said so. It identifies nothing:
+  // equal keys have equal buckets, as long as their route's shard key is made of the same.
+  std::optional<shard::Bucket> bucket = std::nullopt;
 
+  // All but the bucket, which is forgotten.
   void assign(http::Scheme scheme, std::string_view host, const http::Target& target,
               std::string_view extra_key);
   [[nodiscard]] std::string_view uri() const noexcept {
@@ -36,7 +42,8 @@ struct CacheKey {
 [[nodiscard]] std::string readable(const CacheKey& key);
 
 // The key of a slice after the first. It names the entity tag: what stands under it is part of that
-// entity and of no other, for ever, so that the first slice alone has to be validated.
+// entity and of no other, for ever, so that the first slice alone has to be validated. Its bucket
+// is the object's.
 [[nodiscard]] CacheKey slice_key(const CacheKey& object, std::uint64_t index,
                                  std::string_view strong_tag);
 

@@ -39,9 +39,9 @@ struct Replica::Impl {
   }
 
   void show_topology(const Settings& of) {
-    if (!of.topology) return;
-    sheet.set_topology(of.topology->version(), of.topology->members().size(),
-                       of.topology->id().hex());
+    if (!of.membership) return;
+    sheet.set_topology(of.membership->topology->version(), of.membership->size(),
+                       of.membership->topology_id);
   }
 
   Shared shared;

@@ -19,6 +19,16 @@ Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexc
   return is_number ? Milliseconds{value} : otherwise;
 }
 
+// nullopt: nobody says, or what is said is no bucket.
+std::optional<shard::Bucket> bucket_in(std::string_view digits) noexcept {
+  shard::Bucket bucket = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, bucket);
+  const bool is_bucket =
+      parsed.ec == std::errc{} && parsed.ptr == end && bucket < shard::bucket_count;
+  return is_bucket ? std::optional(bucket) : std::nullopt;
+}
+
 // What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
 // §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
 void remove_hop_by_hop(http::Fields& fields) {
@@ -106,6 +116,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
   context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
                      context.target, said(http::internal::extra_key));
+  context.key.bucket = bucket_in(said(http::internal::bucket));
   look_at_store(request, bypass, no_store, context);
   // What is stored can be purged whether or not a route (still) leads there.
   if (!route && request.method != "PURGE") {

@@ -10,7 +10,7 @@
 #include "http/route_table.h"
 #include "net/origin.h"
 #include "net/tls.h"
-#include "shard/topology.h"
+#include "tier/membership.h"
 
 namespace ringside::cache {
 
@@ -24,8 +24,8 @@ struct Route {
 // What a reload may change of a replica, as one immutable value.
 struct Settings {
   std::vector<Route> routes;
-  http::RouteTable route_table;                     // over routes
-  std::shared_ptr<const shard::Topology> topology;  // the replica's peers and itself; may be empty
+  http::RouteTable route_table;        // over routes
+  tier::MembershipPointer membership;  // of its peers and itself; null: it knows of no tier
   std::string country_header = "X-Country";
   std::vector<Network> purge_from;  // whose PURGE requests are obeyed
   Milliseconds connect_timeout = limits::connect_timeout;

@@ -1,6 +1,7 @@
 #include "cache/store.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/limits.h"
 #include "cache/parts.h"
@@ -9,8 +10,9 @@
 namespace ringside::cache {
 namespace {
 
-// A key's share of memory beside its responses: row, table nodes and slots, vector, headers.
-constexpr std::size_t row_overhead_bytes = 368;
+// A key's share of memory beside its responses: row, table nodes and slots, vector, headers; a list
+// of its bucket for itself, as most have.
+constexpr std::size_t row_overhead_bytes = 464;
 
 bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
   return a.vary() == b.vary() && a.variant() == b.variant();
@@ -18,7 +20,8 @@ bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
 
 }  // namespace
 
-Store::Store(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+Store::Store(std::size_t limit_bytes)
+    : limit_bytes_(limit_bytes), bucket_entries_(shard::bucket_count) {}
 
 std::size_t Store::object_limit_bytes() const noexcept {
   return limit_bytes_ / limits::object_share_divisor;
@@ -84,6 +87,7 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
       return false;
     }
     Row& row = find_or_add(stripe, key);
+    if (key.bucket && key.bucket != row.bucket()) move_to(stripe, row, *key.bucket);
     const std::size_t before_bytes = row.cost_bytes;
     if (response->extent) {
       const auto present =
@@ -96,7 +100,7 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
     }
     std::size_t dropped = 0;
     add_variant(row, std::move(response), variants_most, dropped);
-    entries_.fetch_add(1 - dropped);
+    count(row, 1, dropped);
     used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
   }
   return true;
@@ -144,7 +148,7 @@ void Store::erase(const CacheKey& key, const StoredPointer& variant) {
   const std::size_t gone = std::erase(row.variants, variant);
   const std::size_t before_bytes = row.cost_bytes;
   row.cost_bytes = cost_bytes_of(row);
-  entries_.fetch_sub(gone);
+  count(row, 0, gone);
   used_bytes_.fetch_sub(before_bytes - row.cost_bytes);
 }
 
@@ -197,10 +201,52 @@ Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {
   return row;
 }
 
+void Store::move_to(Stripe& stripe, Row& row, shard::Bucket bucket) {
+  const std::size_t responses = row.variants.size();
+  count(row, 0, responses);
+  stripe.buckets.remove(row);
+  stripe.buckets.add(row, bucket);
+  count(row, responses, 0);
+}
+
+void Store::count(const Row& row, std::size_t added, std::size_t gone) noexcept {
+  entries_.fetch_add(added - gone);
+  const auto bucket = row.bucket();
+  if (bucket) bucket_entries_[*bucket].fetch_add(static_cast<std::uint32_t>(added - gone));
+}
+
+std::vector<Store::Entry> Store::entries_of(shard::Bucket bucket) {
+  std::vector<Entry> entries;
+  std::array<Listing, stripe_count> listings;
+  std::size_t unfinished = stripe_count;
+  while (unfinished > 0) {  // by turns, as a purge does
+    for (std::size_t index = 0; index < stripe_count; ++index) {
+      if (listings[index].is_over) continue;
+      auto more = entries_step(stripes_[index], bucket, listings[index]);
+      std::move(more.begin(), more.end(), std::back_inserter(entries));
+      if (listings[index].is_over) --unfinished;
+    }
+  }
+  return entries;
+}
+
+std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket bucket,
+                                              Listing& listing) {
+  std::vector<Entry> entries;
+  const auto visit = [&](const BucketPlace& place) {
+    const auto& row = static_cast<const Row&>(place);
+    entries.push_back({row.cache_key(), row.variants});
+  };
+  const std::lock_guard lock(stripe.mutex);
+  listing.is_over = stripe.buckets.step(listing.place, bucket, limits::bucket_step_rows, visit);
+  return entries;
+}
+
 // Takes the row out. What it costs is used until it is freed.
 Store::Rows::node_type Store::take(Stripe& stripe, Rows::iterator place) noexcept {
   Row& row = *place->second;
-  entries_.fetch_sub(row.variants.size());
+  count(row, 0, row.variants.size());
+  stripe.buckets.remove(row);
   stripe.order->remove(row);
   unlink(stripe, row);
   return stripe.rows.extract(place);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "cache/bucket_lists.h"
 #include "cache/cache_key.h"
 #include "cache/eviction.h"
 #include "cache/stored_response.h"
@@ -31,6 +32,8 @@ class Store {
   };
   [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
 
+  // Under the key's bucket, where it has one: a key that is put without keeps the one it had.
+  //
   // Keeps the response in place of the variant it equals; of a part and what stands there, what
   // kept_of says. `purges_seen` is purge_count() when its fetch began: what a purge may have meant
   // is not stored (false), nor what is `outdated` (null: nothing can be). Also false where it does
@@ -52,6 +55,18 @@ class Store {
   std::size_t purge(std::string_view prefix);
   [[nodiscard]] std::uint64_t purge_count() const noexcept { return purges_.load(); }
 
+  // All that is stored of a bucket. What is put or replaced meanwhile may be in it or not; all else
+  // is, once. Others wait for no more than limits::bucket_step_rows of it.
+  struct Entry {
+    CacheKey key;
+    std::vector<StoredPointer> variants;  // the newest last
+  };
+  [[nodiscard]] std::vector<Entry> entries_of(shard::Bucket bucket);
+  // How many stored responses are of a bucket.
+  [[nodiscard]] std::size_t count_of(shard::Bucket bucket) const noexcept {
+    return bucket_entries_[bucket].load();
+  }
+
   // Takes `bytes` of the budget for a flight, evicting for them; false where even that is not
   // enough. The flight gives them back, before it puts what it made.
   [[nodiscard]] bool reserve(std::size_t bytes);
@@ -64,10 +79,18 @@ class Store {
   [[nodiscard]] std::uint64_t evictions() const noexcept { return evictions_.load(); }
 
  private:
-  struct Row : Evictable {
+  struct Row : Evictable, BucketPlace {
     explicit Row(const CacheKey& cache_key)
-        : key(cache_key.text), hash(cache_key.own_hash), uri_hash(cache_key.hash) {}
+        : BucketPlace(Of::entry),
+          key(cache_key.text),
+          uri_size_bytes(cache_key.uri_size_bytes),
+          hash(cache_key.own_hash),
+          uri_hash(cache_key.hash) {}
+    [[nodiscard]] CacheKey cache_key() const {
+      return {key, uri_size_bytes, uri_hash, hash, bucket()};
+    }
     const std::string key;
+    const std::size_t uri_size_bytes;
     const std::uint64_t hash;
     const std::uint64_t uri_hash;
     Row* newer = nullptr;  // the rows of one uri_hash are a list
@@ -88,7 +111,8 @@ class Store {
     std::mutex mutex;
     Rows rows;
     std::unordered_map<std::uint64_t, Row*> newest_of_uri;  // by uri_hash
-    // After the rows, so that it ends before them: it links them.
+    // After the rows, so that they end before them: they link them.
+    BucketLists buckets;
     std::unique_ptr<EvictionOrder> order = std::make_unique<LeastRecentlyUsed>();
   };
   static constexpr std::size_t stripe_count = 64;
@@ -97,6 +121,8 @@ class Store {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
   Row& find_or_add(Stripe& stripe, const CacheKey& key);
+  void move_to(Stripe& stripe, Row& row, shard::Bucket bucket);
+  void count(const Row& row, std::size_t added, std::size_t gone) noexcept;
   static void link(Stripe& stripe, Row& row);
   static void unlink(Stripe& stripe, const Row& row) noexcept;
   // How far a purge has come in a stripe. A table that has grown meanwhile is walked anew.
@@ -108,6 +134,12 @@ class Store {
   Rows::node_type take(Stripe& stripe, Rows::iterator place) noexcept;
   void remove(Stripe& stripe, Rows::iterator place) noexcept;
   std::size_t purge_step(Stripe& stripe, std::string_view prefix, Walk& walk);
+  // How far a list of a bucket's entries has come in a stripe.
+  struct Listing {
+    BucketPlace place{BucketPlace::Of::walker};
+    bool is_over = false;
+  };
+  std::vector<Entry> entries_step(Stripe& stripe, shard::Bucket bucket, Listing& listing);
   bool evict_one() noexcept;
   static std::size_t cost_bytes_of(const Row& row) noexcept;
   static void add_variant(Row& row, StoredPointer response, std::size_t variants_most,
@@ -120,6 +152,7 @@ class Store {
   std::atomic<std::uint64_t> purges_{0};
   std::atomic<std::size_t> next_victim_{0};
   std::array<Stripe, stripe_count> stripes_;
+  std::vector<std::atomic<std::uint32_t>> bucket_entries_;  // stored responses, by bucket
 };
 
 }  // namespace ringside::cache

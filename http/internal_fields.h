@@ -12,6 +12,8 @@ inline constexpr std::string_view prefix = "Ringside-";
 inline constexpr std::string_view topology = "Ringside-Topology";
 // To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
 inline constexpr std::string_view extra_key = "Ringside-Extra-Key";
+// To the replica: the bucket of the shard key by which it was chosen, in decimal digits.
+inline constexpr std::string_view bucket = "Ringside-Bucket";
 // To the replica: the scheme of the client's request, where it is not `http`; part of the cache
 // key.
 inline constexpr std::string_view scheme = "Ringside-Scheme";

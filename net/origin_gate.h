@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/task.h"
+#include "base/upstream_address.h"
 #include "net/circuit_breaker.h"
 #include "net/core.h"
-#include "base/upstream_address.h"
 #include "net/waiter.h"
 
 namespace ringside::net {

@@ -19,7 +19,7 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
                                                           hop::AccessLog* access_log) {
   auto membership = first_membership(configuration, configuration.peers);
   if (!membership) return membership.error();
-  auto settings = make_cache_settings(configuration, *membership);
+  auto settings = make_cache_settings(configuration, *std::move(membership));
   if (!settings) return settings.error();
 
   auto started = cache::Replica::start(
@@ -29,19 +29,12 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
        {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
       clock);
   if (!started) return start_failure(started.error());
-  std::unique_ptr<CacheService> service(new CacheService());
+  std::unique_ptr<CacheService> service(new CacheService(configuration));
   service->replica_ = *std::move(started);
-  service->configuration_ = configuration;
-  service->membership_ = *std::move(membership);
   return service;
 }
 
 std::vector<metrics::Totals> CacheService::totals() const { return {replica_->sheet().totals()}; }
-
-Membership CacheService::membership() const {
-  const std::lock_guard lock(mutex_);
-  return membership_;
-}
 
 std::vector<std::string> CacheService::details() const {
   const std::lock_guard lock(mutex_);
@@ -53,41 +46,14 @@ std::vector<std::string> CacheService::details() const {
   return {std::move(line)};
 }
 
-void CacheService::publish(const Membership& membership) {
-  replica_->apply(with_members(*replica_->settings(), membership));
-  const std::lock_guard lock(mutex_);
-  membership_ = membership;
+void CacheService::publish(MembershipPointer membership) {
+  replica_->apply(with_members(*replica_->settings(), std::move(membership)));
 }
 
-Result<void> CacheService::apply(const Configuration& next) {
-  const std::lock_guard control(control_);
-  auto membership = discovers(next) ? with_scheme(membership_, next.scheme)
-                                    : reloaded_membership(membership_, configuration_.peers,
-                                                          next.peers, configuration_, next);
-  if (!membership) return membership.error();
-  auto settings = make_cache_settings(next, *membership);
+Result<void> CacheService::publish(const Configuration& next, MembershipPointer membership) {
+  auto settings = make_cache_settings(next, std::move(membership));
   if (!settings) return settings.error();
   replica_->apply(*std::move(settings));
-  const std::lock_guard lock(mutex_);
-  configuration_ = next;
-  membership_ = *std::move(membership);
-  return {};
-}
-
-Result<Membership> CacheService::propose(const shard::TopologyRequest& request) {
-  const std::lock_guard control(control_);
-  if (discovers(configuration_)) return not_ours_to_change(configuration_);
-  auto membership = next_membership(membership_, request);
-  if (!membership) return membership.error();
-  publish(*membership);
-  return membership;
-}
-
-Result<void> CacheService::follow(const k8s::Roster& roster) {
-  const std::lock_guard control(control_);
-  auto membership = discovered_membership(membership_, roster, configuration_.scheme);
-  if (!membership) return membership.error();
-  publish(*membership);
   return {};
 }
 

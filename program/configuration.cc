@@ -147,7 +147,7 @@ Result<void> check_listeners(Command command, const Configuration& configuration
 
 Result<void> check_members(const Configuration& configuration, std::string_view option,
                            const std::vector<shard::MemberAt>& members) {
-  if (const auto made = make_membership(members, configuration.scheme, 1); !made) {
+  if (const auto made = tier::make_membership(members, configuration.scheme, 1); !made) {
     return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
   }
   return {};

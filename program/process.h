@@ -24,7 +24,7 @@ namespace ringside::program {
 
 // What stands beside a service.
 struct Company {
-  hop::AccessLog* access_log = nullptr;      // what it writes; null: none. Outlives the process
+  hop::AccessLog* access_log = nullptr;       // what it writes; null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
 };
 

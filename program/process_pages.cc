@@ -10,6 +10,7 @@
 #include "program/process.h"
 #include "program/request_url.h"
 #include "shard/topology_json.h"
+#include "tier/membership_json.h"
 
 // The admin pages that every process has. Handlers run on the admin server's threads.
 namespace ringside::program {
@@ -83,8 +84,9 @@ void Process::add_pages() {
     const std::lock_guard lock(mutex_);
     return json(to_json(invocation_.command, configuration_));
   });
-  on("GET", "/topology",
-     [this](const AdminServer::Request&) { return json(to_json(service_.membership())); });
+  on("GET", "/topology", [this](const AdminServer::Request&) {
+    return json(tier::to_json(*service_.membership(), service_.member_name()));
+  });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
   on("POST", "/purge", [this](const AdminServer::Request& request) { return purge(request.body); });
@@ -104,7 +106,7 @@ metrics::OperationFigures Process::figures() const {
         metrics::OperationFigures::AccessLog{log.written, log.dropped, log.failures});
   }
   if (discovery_ != nullptr) {
-    out.discovery = discovery_figures(discovery_->figures(), service_.membership());
+    out.discovery = discovery_figures(discovery_->figures(), *service_.membership());
   }
   const std::lock_guard lock(mutex_);
   out.reloads_applied = reloads_applied_;
@@ -115,11 +117,11 @@ metrics::OperationFigures Process::figures() const {
 
 AdminServer::Answer Process::readiness() const {
   const std::string obstacle = draining_ ? "draining" : service_.not_ready();
-  const Membership membership = service_.membership();
+  const MembershipPointer membership = service_.membership();
   std::string page = obstacle.empty() ? "ready\n" : fmt::format("not ready: {}\n", obstacle);
   fmt::format_to(std::back_inserter(page), "{} at {}\ntopology: version {}, id {}, {} replicas\n",
-                 service_.title(), service_.address().text(), membership.topology->version(),
-                 membership.topology->id().hex(), membership.addresses.size());
+                 service_.title(), service_.address().text(), membership->topology->version(),
+                 membership->topology_id, membership->size());
   if (discovery_ != nullptr) {
     page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
   }
@@ -136,7 +138,7 @@ AdminServer::Answer Process::put_topology(std::string_view body) {
   if (!request) return text(bad_request, request.error().message + "\n");
   const auto membership = service_.propose(*request);
   if (!membership) return refuse(membership.error());
-  return json(to_json(*membership));
+  return json(tier::to_json(**membership, service_.member_name()));
 }
 
 AdminServer::Answer Process::purge(std::string_view body) {

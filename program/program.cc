@@ -83,12 +83,12 @@ void print_summary(const Service& service, const Process& process) {
              process.admin().text());
   if (const auto* const tier = dynamic_cast<const Tier*>(&service)) {
     const auto origin = tier->sample_origin();
-    fmt::print("{} replicas; origin: {}\n\n", tier->membership().addresses.size(),
+    fmt::print("{} replicas; origin: {}\n\n", tier->membership()->size(),
                origin ? "the sample origin on " + origin->text() : "as configured");
     fmt::print("  curl -i http://{}/hello\n", at);
     fmt::print("  curl -i -H 'X-Forwarded-For: 81.2.69.160' http://{}/hello\n", at);
     fmt::print("  curl http://{}/metrics\n", process.admin().text());
-    fmt::print("  ringside scale {} --admin {}\n\n", tier->membership().addresses.size() + 1,
+    fmt::print("  ringside scale {} --admin {}\n\n", tier->membership()->size() + 1,
                process.admin().text());
   }
   static_cast<void>(std::fflush(stdout));

@@ -36,7 +36,10 @@ class Service {
   [[nodiscard]] virtual std::string title() const = 0;                    // "cache cache-3"
   [[nodiscard]] virtual Endpoint address() const = 0;                     // where clients connect
   [[nodiscard]] virtual std::vector<metrics::Totals> totals() const = 0;  // of its components
-  [[nodiscard]] virtual Membership membership() const = 0;
+  // What it was told last of the tier; never null.
+  [[nodiscard]] virtual MembershipPointer membership() const = 0;
+  // The member that this process is; empty: none.
+  [[nodiscard]] virtual std::string member_name() const { return {}; }
   // Why requests can't be answered now; empty: they can.
   [[nodiscard]] virtual std::string not_ready() const = 0;
   // One line each for /readyz.
@@ -46,7 +49,8 @@ class Service {
   // keep_fixed() names is as it was.
   [[nodiscard]] virtual Result<void> apply(const Configuration& next) = 0;
   // Membership from `PUT /topology`; refused where the members are discovered.
-  [[nodiscard]] virtual Result<Membership> propose(const shard::TopologyRequest& request) = 0;
+  [[nodiscard]] virtual Result<MembershipPointer> propose(
+      const shard::TopologyRequest& request) = 0;
   // Membership from the source that is watched.
   [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
   [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;

@@ -29,20 +29,10 @@ Result<std::shared_ptr<const net::TlsContext>> make_tls(
       fmt::format("{}: {}", configuration.place("origin-ca"), made.error().message));
 }
 
-void set_members(sidecar::Settings& settings, const Membership& membership) {
-  settings.topology = membership.topology;
-  settings.topology_id = membership.topology->id().hex();
-  settings.addresses = membership.addresses;
-  settings.unready.clear();
-  for (const Standing& standing : membership.standings) {
-    settings.unready.push_back(!standing.ready);
-  }
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
-    const Configuration& configuration, const Membership& membership,
+    const Configuration& configuration, MembershipPointer membership,
     std::shared_ptr<const geo::CountryDatabase> countries) {
   const auto routes = effective_routes(configuration);
   auto table = make_table(routes);
@@ -59,7 +49,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
                            route.cache.values.query});
   }
   out->route_table = *std::move(table);
-  set_members(*out, membership);
+  out->membership = std::move(membership);
   out->countries = std::move(countries);
   out->trusted = configuration.trust;
   out->purge_from = configuration.purge_from;
@@ -75,22 +65,8 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   return std::shared_ptr<const sidecar::Settings>(std::move(out));
 }
 
-std::shared_ptr<const sidecar::Settings> with_members(const sidecar::Settings& settings,
-                                                      const Membership& membership) {
-  auto out = std::make_shared<sidecar::Settings>(settings);
-  set_members(*out, membership);
-  return out;
-}
-
-std::shared_ptr<const cache::Settings> with_members(const cache::Settings& settings,
-                                                    const Membership& membership) {
-  auto out = std::make_shared<cache::Settings>(settings);
-  out->topology = membership.topology;
-  return out;
-}
-
 Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
-    const Configuration& configuration, const Membership& membership) {
+    const Configuration& configuration, MembershipPointer membership) {
   const auto routes = effective_routes(configuration);
   auto table = make_table(routes);
   if (!table) return table.error();
@@ -108,7 +84,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
     out->routes.push_back({route.name, route.match, route.origins, route.cache.values});
   }
   out->route_table = *std::move(table);
-  out->topology = membership.topology;
+  out->membership = std::move(membership);
   out->country_header = configuration.country_header;
   out->purge_from = configuration.purge_from;
   out->origin_connections = configuration.origin_connections;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "cache/settings.h"
@@ -14,18 +15,21 @@ namespace ringside::program {
 // What the components are given, made from a checked configuration, the membership in use and the
 // country database (null: every country is ZZ). Pure; a reload builds anew and publishes whole.
 [[nodiscard]] Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
-    const Configuration& configuration, const Membership& membership,
+    const Configuration& configuration, MembershipPointer membership,
     std::shared_ptr<const geo::CountryDatabase> countries);
 
 // Every route needs an origin, its own or the configuration's.
 [[nodiscard]] Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
-    const Configuration& configuration, const Membership& membership);
+    const Configuration& configuration, MembershipPointer membership);
 
-// The same settings for other members: what can't fail, whatever became of the files that the
-// configuration names.
-[[nodiscard]] std::shared_ptr<const sidecar::Settings> with_members(
-    const sidecar::Settings& settings, const Membership& membership);
-[[nodiscard]] std::shared_ptr<const cache::Settings> with_members(const cache::Settings& settings,
-                                                                  const Membership& membership);
+// The same settings, of either half, for other members: what can't fail, whatever became of the
+// files that the configuration names.
+template <class Settings>
+[[nodiscard]] std::shared_ptr<const Settings> with_members(const Settings& settings,
+                                                           MembershipPointer membership) {
+  auto out = std::make_shared<Settings>(settings);
+  out->membership = std::move(membership);
+  return out;
+}
 
 }  // namespace ringside::program

@@ -113,11 +113,12 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
                            {asked->host, asked->target, fields, client, country});
   answer.hash = hash64(answer.key);
   answer.bucket = shard::bucket_of(answer.hash);
-  if (settings.topology->members().empty()) return answer;
+  const tier::Membership& membership = *settings.membership;
+  if (membership.size() == 0) return answer;
   std::vector<shard::MemberIndex> owners;
-  settings.topology->owners({answer.key, answer.hash}, owners_told, owners);
+  membership.topology->owners({answer.key, answer.hash}, owners_told, owners);
   for (const shard::MemberIndex owner : owners) {
-    answer.owners.push_back(settings.topology->members()[owner].name);
+    answer.owners.push_back(membership.name(owner));
   }
   return answer;
 }
@@ -169,9 +170,9 @@ std::string to_json(const std::vector<ShardAnswer>& answers) {
   return page.dump(2, ' ', false, ErrorHandler::replace) + "\n";
 }
 
-Result<Membership> shard_membership(const Configuration& configuration) {
+Result<MembershipPointer> shard_membership(const Configuration& configuration) {
   if (!configuration.replicas.empty()) {
-    return make_membership(configuration.replicas, configuration.scheme, 1);
+    return tier::make_membership(configuration.replicas, configuration.scheme, 1);
   }
   std::vector<shard::MemberAt> members;
   for (std::size_t i = 0; i < configuration.replica_count.value_or(replicas_by_default); ++i) {
@@ -179,7 +180,7 @@ Result<Membership> shard_membership(const Configuration& configuration) {
     members.push_back(
         {{fmt::format("cache-{}", i), 1, ""}, {"127.0.0.1", static_cast<std::uint16_t>(i + 1)}});
   }
-  return make_membership(members, configuration.scheme, 1);
+  return tier::make_membership(members, configuration.scheme, 1);
 }
 
 Result<void> run_shard(const Configuration& configuration, const ShardOptions& options) {

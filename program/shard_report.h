@@ -47,7 +47,7 @@ struct ShardAnswer {
 [[nodiscard]] std::string to_json(const std::vector<ShardAnswer>& answers);
 
 // The replicas that `shard` reckons with: those given with addresses, else cache-0 … as `up` has.
-[[nodiscard]] Result<Membership> shard_membership(const Configuration& configuration);
+[[nodiscard]] Result<MembershipPointer> shard_membership(const Configuration& configuration);
 
 // `ringside shard`.
 [[nodiscard]] Result<void> run_shard(const Configuration& configuration,

@@ -19,16 +19,16 @@ Endpoint any_loopback_port() { return {"127.0.0.1", 0}; }
 Error has_stopped() { return invalid_input("the tier has stopped; start it again"); }
 
 // The topology of cache-0 … cache-(n-1): the present one where nothing of it changes.
-Result<std::shared_ptr<const shard::Topology>> topology_of(const Membership& present,
+Result<std::shared_ptr<const shard::Topology>> topology_of(const MembershipPointer& present,
                                                            const Configuration& next,
                                                            std::size_t replicas) {
   std::vector<shard::Member> members;
   for (std::size_t number = 0; number < replicas; ++number) {
     members.push_back({fmt::format("cache-{}", number), 1, ""});
   }
-  const std::uint64_t version = present.topology ? present.topology->version() + 1 : 1;
+  const std::uint64_t version = present->topology->version() + 1;
   auto made = shard::Topology::make(std::move(members), next.scheme, version);
-  if (made && present.topology && (*made)->id() == present.topology->id()) return present.topology;
+  if (made && version > 1 && (*made)->id() == present->topology->id()) return present->topology;
   return made;
 }
 
@@ -42,12 +42,15 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   std::unique_ptr<Tier> tier(new Tier(clock));
   auto complete = tier->with_origins(configuration);
   if (!complete) return complete.error();
-  auto for_replicas = make_cache_settings(*complete, {});
+  auto nobody = no_members(configuration.scheme);
+  if (!nobody) return nobody.error();
+  auto for_replicas = make_cache_settings(*complete, *nobody);
   if (!for_replicas) return for_replicas.error();
-  auto first = tier->grow({}, *complete, **for_replicas,
+  auto first = tier->grow({{}, {}, *nobody, {}}, *complete, *for_replicas,
                           configuration.replica_count.value_or(replicas_by_default));
   if (!first) return first.error();
   tier->shape_ = *std::move(first);
+  tell_replicas(tier->shape_, **for_replicas);
   tier->shape_.configuration = configuration;
   tier->shape_.countries = *countries;
 
@@ -84,19 +87,18 @@ Result<Configuration> Tier::with_origins(Configuration configuration) {
 }
 
 Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
-                               const cache::Settings& basis, std::size_t replicas) {
+                               const std::shared_ptr<const cache::Settings>& basis,
+                               std::size_t replicas) {
   auto topology = topology_of(present.membership, next, replicas);
   if (!topology) return topology.error();
-  Shape out{next, present.countries, {*topology, {}}, present.replicas};
-  const auto settings = with_members(basis, out.membership);
-
+  Shape out{next, present.countries, nullptr, present.replicas};
   out.replicas.resize(std::min(replicas, present.replicas.size()));
   while (out.replicas.size() < replicas) {
     constexpr std::size_t cores = 1;
     const std::string name = fmt::format("cache-{}", out.replicas.size());
     auto started = cache::Replica::start({name,
                                           store_bytes(next.memory, next.machine),
-                                          settings,
+                                          basis,
                                           {any_loopback_port(), cores, &http::wire()}},
                                          clock_);
     if (!started) {
@@ -107,19 +109,25 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
     out.replicas.push_back(*std::move(started));
   }
   // In natural order cache-2 is before cache-10: the numbers are the positions.
-  for (const auto& replica : out.replicas) out.membership.addresses.push_back(replica->address());
+  std::vector<Endpoint> addresses;
+  for (const auto& replica : out.replicas) addresses.push_back(replica->address());
+  out.membership = std::make_shared<const Membership>(*std::move(topology), std::move(addresses));
   return out;
+}
+
+void Tier::tell_replicas(const Shape& shape, const cache::Settings& basis) {
+  const auto settings = with_members(basis, shape.membership);
+  for (const auto& replica : shape.replicas) replica->apply(settings);
 }
 
 Result<void> Tier::change(const Configuration& next, const Countries& countries, const Basis& basis,
                           std::size_t replicas) {
   const Shape present = shape();
-  auto grown = grow(present, next, *basis.replicas, replicas);
+  auto grown = grow(present, next, basis.replicas, replicas);
   if (!grown) return grown.error();
 
   // Nothing fails from here on. Replicas first: none is asked under a topology that it has not.
-  const auto for_replicas = with_members(*basis.replicas, grown->membership);
-  for (const auto& replica : grown->replicas) replica->apply(for_replicas);
+  tell_replicas(*grown, *basis.replicas);
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
     retirement_.add(present.replicas[i], next.drain_deadline);
@@ -141,7 +149,7 @@ Result<ScaleReport> Tier::scale(std::size_t replicas) {
   const Basis present{sidecar_->settings(), before.replicas.front()->settings()};
   auto changed = change(before.configuration, before.countries, present, replicas);
   if (!changed) return changed.error();
-  return compare(*before.membership.topology, *membership().topology);
+  return compare(*before.membership->topology, *membership()->topology);
 }
 
 Result<void> Tier::apply(const Configuration& next) {
@@ -169,7 +177,7 @@ Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
   crash("a tier starts its own replicas and discovers none", __FILE__, __LINE__);
 }
 
-Result<Membership> Tier::propose(const shard::TopologyRequest& /*request*/) {
+Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& /*request*/) {
   return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                "`ringside up` starts its replicas itself; change their number with `ringside scale "
                "N` or PUT /scale"};
@@ -188,9 +196,9 @@ PurgeResult Tier::purge(const PurgeTarget& target) {
 Tier::State Tier::state() const {
   const Shape present = shape();
   State out{present.membership, {}, retirement_.names()};
-  out.ids.emplace_back("sidecar", sidecar_->settings()->topology->id().hex());
+  out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
-    out.ids.emplace_back(replica->name(), replica->settings()->topology->id().hex());
+    out.components.emplace_back(replica->name(), replica->settings()->membership);
   }
   return out;
 }
@@ -213,7 +221,7 @@ std::vector<metrics::Totals> Tier::totals() const {
   return out;
 }
 
-Membership Tier::membership() const { return shape().membership; }
+MembershipPointer Tier::membership() const { return shape().membership; }
 
 std::vector<std::string> Tier::details() const {
   const auto origin = sample_origin();

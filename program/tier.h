@@ -51,11 +51,11 @@ class Tier final : public Service {
   // start fails, nothing has changed.
   [[nodiscard]] Result<ScaleReport> scale(std::size_t replicas);
 
-  // The topologies in use, to be seen to agree.
+  // The memberships in use, to be seen to agree.
   struct State {
-    Membership membership;
-    std::vector<std::pair<std::string, std::string>> ids;  // component, its topology's id
-    std::vector<std::string> retiring;                     // replicas that have not ended
+    MembershipPointer membership;
+    std::vector<std::pair<std::string, MembershipPointer>> components;  // what each has
+    std::vector<std::string> retiring;  // replicas that have not ended
   };
   [[nodiscard]] State state() const;
   [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin
@@ -64,11 +64,11 @@ class Tier final : public Service {
   [[nodiscard]] std::string title() const override { return "up"; }
   [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }
   [[nodiscard]] std::vector<metrics::Totals> totals() const override;
-  [[nodiscard]] Membership membership() const override;
+  [[nodiscard]] MembershipPointer membership() const override;
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] Result<void> apply(const Configuration& next) override;
-  [[nodiscard]] Result<Membership> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void drain() override;
@@ -83,7 +83,7 @@ class Tier final : public Service {
   struct Shape {
     Configuration configuration;
     Countries countries;
-    Membership membership;
+    MembershipPointer membership;
     Replicas replicas;  // by number
   };
 
@@ -96,9 +96,11 @@ class Tier final : public Service {
   explicit Tier(const Clock& clock) : clock_(clock), retirement_(clock) {}
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] Result<Configuration> with_origins(Configuration configuration);
-  // Makes the shape with so many replicas, starting those that are missing.
+  // Makes the shape with so many replicas, starting those that are missing under `basis`.
   [[nodiscard]] Result<Shape> grow(const Shape& present, const Configuration& next,
-                                   const cache::Settings& basis, std::size_t replicas);
+                                   const std::shared_ptr<const cache::Settings>& basis,
+                                   std::size_t replicas);
+  static void tell_replicas(const Shape& shape, const cache::Settings& basis);
   [[nodiscard]] Result<void> change(const Configuration& next, const Countries& countries,
                                     const Basis& basis, std::size_t replicas);
 

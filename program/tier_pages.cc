@@ -13,16 +13,16 @@ using http::AdminServer;
 using nlohmann::ordered_json;
 
 ordered_json describe(const Tier::State& state) {
-  const shard::Topology& topology = *state.membership.topology;
+  const shard::Topology& topology = *state.membership->topology;
   ordered_json page;
   page["replicas"] = topology.members().size();
   page["version"] = topology.version();
   page["id"] = topology.id().hex();
   bool settled = true;
   auto components = ordered_json::array();
-  for (const auto& [name, id] : state.ids) {
-    settled = settled && id == topology.id().hex();
-    components.push_back({{"name", name}, {"topology_id", id}});
+  for (const auto& [name, membership] : state.components) {
+    settled = settled && membership->topology_id == state.membership->topology_id;
+    components.push_back({{"name", name}, {"topology_id", membership->topology_id}});
   }
   page["settled"] = settled;  // every component has this topology
   page["components"] = std::move(components);

@@ -17,9 +17,11 @@ namespace ringside::shard {
 constexpr unsigned bucket_bits = 14;
 constexpr std::size_t bucket_count = std::size_t{1} << bucket_bits;  // 16,384
 
+using Bucket = std::uint16_t;  // the index of one: less than bucket_count
+
 // The index of a bucket is the high 14 bits of the key's 64-bit hash.
-[[nodiscard]] constexpr std::size_t bucket_of(std::uint64_t key_hash) noexcept {
-  return static_cast<std::size_t>(key_hash >> (64 - bucket_bits));
+[[nodiscard]] constexpr Bucket bucket_of(std::uint64_t key_hash) noexcept {
+  return static_cast<Bucket>(key_hash >> (64 - bucket_bits));
 }
 
 // Position of a member in Topology::members(), which are sorted by name in natural_order.

@@ -55,7 +55,7 @@ class Round {
         settings_(settings),
         request_(request),
         deadline_(deadline),
-        answers_(settings.addresses.size()) {}
+        answers_(settings.membership->size()) {}
 
   Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
     for (std::size_t index = 0; index < answers_.size(); ++index) {
@@ -70,8 +70,8 @@ class Round {
 
  private:
   Task<void> ask(std::size_t index) {
-    answers_[index] =
-        co_await ask_one(state_, settings_, settings_.addresses[index], request_, deadline_);
+    answers_[index] = co_await ask_one(state_, settings_, settings_.membership->addresses[index],
+                                       request_, deadline_);
     asked_.end();
   }
 

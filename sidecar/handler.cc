@@ -239,7 +239,7 @@ void Handler::sent(const hop::Sent& sent) {
 hop::AccessNotes Handler::access_notes() const {
   hop::AccessNotes notes{decision_.client, metrics::name(outcome_), decision_.country.code(), {}};
   if (answered_by_) {
-    notes.replica = snapshot_->settings->topology->members()[*answered_by_].name;
+    notes.replica = snapshot_->settings->membership->name(*answered_by_);
   }
   return notes;
 }

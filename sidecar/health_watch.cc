@@ -18,9 +18,10 @@ HealthWatch::~HealthWatch() = default;
 void HealthWatch::follow(std::shared_ptr<const Settings> settings,
                          const std::vector<metrics::ShardIndex>& shards) {
   std::vector<Replica*> members;
-  for (std::size_t index = 0; index < settings->addresses.size(); ++index) {
-    const Endpoint& address = settings->addresses[index];
-    Replica& replica = replicas_[Key(settings->topology->members()[index].name, address)];
+  const tier::Membership& membership = *settings->membership;
+  for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
+    const Endpoint& address = membership.address(index);
+    Replica& replica = replicas_[Key(membership.name(index), address)];
     replica.address = address;
     replica.shard = shards[index];
     members.push_back(&replica);
@@ -47,15 +48,15 @@ void HealthWatch::forget_strangers() {
 HealthWatch::Replica* HealthWatch::find(const Settings& settings,
                                         shard::MemberIndex member) noexcept {
   if (&settings == followed_.get()) return members_[member];
-  const auto found =
-      replicas_.find(Key(settings.topology->members()[member].name, settings.addresses[member]));
+  const tier::Membership& membership = *settings.membership;
+  const auto found = replicas_.find(Key(membership.name(member), membership.address(member)));
   return found == replicas_.end() ? nullptr : &found->second;
 }
 
 std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberIndex member,
                                      const shard::ShardKey& key, SteadyPoint now) noexcept {
-  if (settings.addresses[member].host.empty()) return std::nullopt;
-  if (!settings.is_ready(member)) return 3;
+  if (!settings.membership->is_somewhere(member)) return std::nullopt;
+  if (!settings.membership->is_ready(member)) return 3;
   const Replica* replica = find(settings, member);
   if (replica == nullptr || replica->health.takes(key.hash, now)) return 0;
   return replica->health.is_ejected() ? 2 : 1;
@@ -66,21 +67,22 @@ std::size_t HealthWatch::members_out(const Settings& settings) const noexcept {
   const auto unwell = std::count_if(members_.begin(), members_.end(), [](const Replica* member) {
     return !member->health.is_in_service();
   });
-  const auto unready = std::count(settings.unready.begin(), settings.unready.end(), true);
-  return static_cast<std::size_t>(unwell + unready);
+  const tier::Membership& asked = *settings.membership;
+  return static_cast<std::size_t>(unwell) + asked.size() - asked.ready_members();
 }
 
 std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
                                                       const shard::ShardKey& key,
                                                       std::span<const shard::MemberIndex> asked) {
   if (asked.empty()) {  // Nearly always this is all.
-    const shard::MemberIndex owner = settings.topology->owner(key);
+    const shard::MemberIndex owner = settings.membership->topology->owner(key);
     const Replica* replica = find(settings, owner);
     const bool well = replica == nullptr || replica->health.is_in_service();
-    if (well && settings.is_ready(owner)) return owner;
+    if (well && settings.membership->is_ready(owner)) return owner;
   }
   const SteadyPoint now = core_.steady_now();
-  settings.topology->owners(key, limits::owners_tried + members_out(settings), owners_);
+  const std::size_t tried = limits::owners_tried + members_out(settings);
+  settings.membership->topology->owners(key, tried, owners_);
   std::optional<shard::MemberIndex> best;
   std::optional<int> best_rank;
   for (const shard::MemberIndex owner : owners_) {
@@ -161,7 +163,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
 
 // Whether the newest settings let it be asked before all others have failed.
 bool HealthWatch::is_there(shard::MemberIndex index) const noexcept {
-  return !members_[index]->address.host.empty() && followed_->is_ready(index);
+  return followed_->membership->is_ready(index);
 }
 
 bool HealthWatch::has_another(const Replica& replica) const noexcept {

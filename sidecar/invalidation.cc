@@ -18,7 +18,7 @@ http::FieldLines invalidation_fields(const Settings& settings, const Targets& ta
   http::FieldLines fields;
   // A replica that knows nothing of the rest answers this by itself, too (RFC 9110 §7.6.2).
   fields.add("Max-Forwards", "0");
-  fields.add(http::internal::topology, settings.topology_id);
+  fields.add(http::internal::topology, settings.membership->topology_id);
   for (const std::string& target : targets) fields.add(http::internal::invalidate, target);
   return fields;
 }

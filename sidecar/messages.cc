@@ -1,5 +1,7 @@
 #include "sidecar/messages.h"
 
+#include <fmt/format.h>
+
 #include "http/forwarded.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
@@ -60,7 +62,8 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
     out.add(settings.country_header, decision.country.code());
   }
   if (upstream == Upstream::origin) return;
-  out.add(http::internal::topology, settings.topology_id);
+  out.add(http::internal::topology, settings.membership->topology_id);
+  out.add(http::internal::bucket, fmt::format_int(shard::bucket_of(decision.hash)).c_str());
   if (decision.scheme != http::Scheme::http) {
     out.add(http::internal::scheme, name(decision.scheme));
   }

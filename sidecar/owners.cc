@@ -52,12 +52,13 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
   auto exchange = core_.replicas->exchange();
   const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
   HealthWatch::Ask asked(core_.health, settings_, member, *exchange, repeatable);
-  const auto answered = co_await exchange->ask(settings_.addresses[member], outgoing, limits());
+  const auto answered =
+      co_await exchange->ask(settings_.membership->address(member), outgoing, limits());
   asked.end(answered);
   fields_.cut(size);
   if (!answered) co_return answered.error();
   const auto holder = named_holder(exchange->head());
-  if (holder) co_return Refusal{settings_.topology->find(*holder)};
+  if (holder) co_return Refusal{settings_.membership->topology->find(*holder)};
   co_return Answer{std::move(exchange), member};
 }
 
@@ -78,7 +79,7 @@ bool Owners::may_repeat_after(const Error& failure) noexcept {
 }
 
 Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing) {
-  const std::size_t members = settings_.topology->members().size();
+  const std::size_t members = settings_.membership->size();
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
   if (members == 0) co_return nobody;
 
@@ -94,7 +95,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing
     asked.push_back(*member);
     Outcome outcome = co_await ask_replica(*member, outgoing);
     if (auto* answer = std::get_if<Answer>(&outcome)) co_return std::move(*answer);
-    const std::string& name = settings_.topology->members()[*member].name;
+    const std::string& name = settings_.membership->name(*member);
     const bool was_last = asked.size() == most || core_.core.steady_now() >= deadline_;
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
       nobody.message += "; " + name + ": has given the shard away";

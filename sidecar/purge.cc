@@ -24,7 +24,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
     if (removed) {
       report.removed += *removed;
     } else {
-      report.missing.push_back(settings.topology->members()[index].name + ": " +
+      report.missing.push_back(settings.membership->topology->members()[index].name + ": " +
                                removed.error().message);
     }
   }

@@ -14,7 +14,7 @@
 #include "net/origin.h"
 #include "net/tls.h"
 #include "shard/shard_key.h"
-#include "shard/topology.h"
+#include "tier/membership.h"
 
 namespace ringside::sidecar {
 
@@ -35,14 +35,8 @@ enum class WithoutReplica { refuse, ask_origin };
 // with.
 struct Settings {
   std::vector<Route> routes;
-  http::RouteTable route_table;  // over routes
-  std::shared_ptr<const shard::Topology> topology;
-  std::string topology_id;  // topology->id() in hexadecimal, as requests carry it
-  std::vector<Endpoint>
-      addresses;  // of the topology's members, in their order; host empty: nowhere
-  // Of the members, in their order: their source says that they take no new requests. Empty: it
-  // says that of none. Who is nowhere is not ready either.
-  std::vector<bool> unready;
+  http::RouteTable route_table;                           // over routes
+  tier::MembershipPointer membership;                     // never null
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
   std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
   std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
@@ -58,10 +52,6 @@ struct Settings {
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
   std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
-
-  [[nodiscard]] bool is_ready(shard::MemberIndex member) const noexcept {
-    return unready.empty() || !unready[member];
-  }
 };
 
 }  // namespace ringside::sidecar

@@ -18,11 +18,11 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
                                               std::string_view mark, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->identity = http::HopIdentity(settings->name, mark);
-  for (const shard::Member& member : settings->topology->members()) {
+  for (const shard::Member& member : settings->membership->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
-  sheet.set_topology(settings->topology->version(), settings->topology->members().size(),
-                     settings->topology_id);
+  const tier::Membership& membership = *settings->membership;
+  sheet.set_topology(membership.topology->version(), membership.size(), membership.topology_id);
   snapshot->settings = std::move(settings);
   return snapshot;
 }
@@ -116,7 +116,7 @@ PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_
   CoreState& state = *impl_->cores.front();
   if (!cores().running()) {
     PurgeReport report;
-    for (const auto& member : settings()->topology->members()) {
+    for (const auto& member : settings()->membership->topology->members()) {
       report.missing.push_back(member.name + ": not asked, this sidecar has stopped");
     }
     return report;

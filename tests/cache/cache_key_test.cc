@@ -90,11 +90,13 @@ TEST(CacheKey, CanBeReadByPeople) {
 
 // What a purge of the URI finds by its beginning, and nothing else by its hash.
 TEST(SliceKey, IsOfItsUriItsTagAndItsPlace) {
-  const auto object = key_of("a.test", "/a", "DE");
+  auto object = key_of("a.test", "/a", "DE");
+  object.bucket = 12;
   const auto slice = slice_key(object, 7, "\"tag\"");
   EXPECT_TRUE(slice.text.starts_with(uri_prefix("a.test", "/a")));
   EXPECT_EQ(slice.uri(), object.uri());
   EXPECT_NE(slice.hash, object.hash);
+  EXPECT_EQ(slice.bucket, 12);
   EXPECT_NE(slice.text, slice_key(object, 8, "\"tag\"").text);
   EXPECT_NE(slice.text, slice_key(object, 7, "\"other\"").text);
   EXPECT_NE(slice.text, slice_key(key_of("a.test", "/a", "FR"), 7, "\"tag\"").text);

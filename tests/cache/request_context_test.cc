@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,36 @@ TEST(RequestContext, BelievesOnlyASidecarAboutTheScheme) {
   EXPECT_EQ(key("Ringside-Scheme: https\r\n"), "http a.test /x");
   EXPECT_EQ(key("Ringside-Scheme: gopher\r\nRingside-Topology: t\r\n"), "http a.test /x");
   EXPECT_EQ(key("Ringside-Topology: t\r\n"), "http a.test /x");
+}
+
+TEST(RequestContext, KnowsTheBucketWhereASidecarSaysIt) {
+  struct Row {
+    std::string lines;
+    std::optional<shard::Bucket> expected;
+  };
+  const std::string topology = "Ringside-Topology: t\r\n";
+  const std::vector<Row> rows{
+      {topology + "Ringside-Bucket: 0\r\n", 0},
+      {topology + "Ringside-Bucket: 16383\r\n", 16'383},
+      {topology + "Ringside-Bucket: 16384\r\n", std::nullopt},
+      {topology + "Ringside-Bucket: 65536\r\n", std::nullopt},
+      {topology + "Ringside-Bucket: 65543\r\n", std::nullopt},  // 7 in 16 bits
+      {topology + "Ringside-Bucket: -1\r\n", std::nullopt},
+      {topology + "Ringside-Bucket: +1\r\n", std::nullopt},
+      {topology + "Ringside-Bucket: 7x\r\n", std::nullopt},
+      {topology + "Ringside-Bucket: 7, 8\r\n", std::nullopt},
+      {topology + "Ringside-Bucket:\r\n", std::nullopt},
+      {topology, std::nullopt},
+      {"Ringside-Bucket: 7\r\n", std::nullopt},  // nobody's word
+  };
+  const auto settings = some_settings();
+  RequestContext context;  // reused, as from request to request of a connection
+  for (const Row& row : rows) {
+    const std::string request = "GET /x HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n";
+    ASSERT_TRUE(read_context(request, context, settings));
+    EXPECT_EQ(context.key.bucket, row.expected) << row.lines;
+    EXPECT_EQ(readable(context.key), "http a.test /x") << "it is no part of the key";
+  }
 }
 
 TEST(RequestContext, IsNormalisedAndFindsItsRoute) {

@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "base/limits.h"
+#include "http/error_response.h"
 #include "http/hop.h"
 #include "http/target.h"
 #include "http1/chunked.h"
-#include "http/error_response.h"
 #include "http1/head_parser.h"
 
 namespace ringside {

@@ -121,6 +121,20 @@ class Topology(Tier):
         ids = {process.json("/topology")["id"] for process in (self.front, *self.replicas)}
         self.assertEqual(len(ids), 1)
 
+    def test_each_replica_tells_which_it_is_and_where_its_peers_are(self):
+        for process in (self.front, *self.replicas):
+            self.assertEqual(self.put(process, 9, self.replicas)[0], 200)
+        shown = self.front.json("/topology")
+        self.assertNotIn("self", shown)
+        for replica, member in zip(self.replicas, shown["members"], strict=True):
+            told = replica.json("/topology")
+            self.assertEqual(told["members"], shown["members"])
+            self.assertEqual(told["self"], {"name": replica.name, "buckets": member["buckets"]})
+
+        self.assertEqual(self.put(self.replicas[0], 10, self.replicas[1:])[0], 200)
+        told = self.replicas[0].json("/topology")
+        self.assertEqual(told["self"], {"name": "cache-0", "buckets": 0})  # no member any more
+
     def test_nonsense_is_refused_with_its_reason(self):
         twice = [self.replicas[0], self.replicas[0]]
         for body, reason in (

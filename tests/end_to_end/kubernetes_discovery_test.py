@@ -55,8 +55,11 @@ class Discovery(Tier):
             [(one["name"], one["address"], one["ready"]) for one in shown["members"]],
             [(one.name, one.address, True) for one in replicas],
         )
-        for replica in replicas:
-            self.wait_for(replica, shown["id"])
+        for replica, member in zip(replicas, shown["members"], strict=True):
+            self.wait_for(replica, "3 ready")
+            told = replica.json("/topology")
+            self.assertEqual((told["id"], told["members"]), (shown["id"], shown["members"]))
+            self.assertEqual(told["self"], {"name": replica.name, "buckets": member["buckets"]})
         self.assertEqual(self.owners(front), {"cache-0", "cache-1", "cache-2"})
 
         before = shown["id"]

@@ -78,6 +78,7 @@ class InternalFields(Tier):
     CLAIMS = {
         "Ringside-Topology": "0" * 32,
         "Ringside-Extra-Key": "forged",
+        "Ringside-Bucket": "7",
         "Ringside-Outcome": "hit",
         "ringside-near-ttl-ms": "60000",
         "Ringside-Anything": "x",

@@ -102,9 +102,8 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   route.name = "all";
   settings->routes = {route};
   settings->route_table = http::RouteTable::make({everything}).value();
-  settings->topology = shard::Topology::make({{"cache-0", 1, ""}}, "ring", 1).value();
-  settings->topology_id = settings->topology->id().hex();
-  settings->addresses = {replica_->address()};
+  settings->membership =
+      tier::make_membership({{{"cache-0", 1, ""}, replica_->address()}}, "ring", 1).value();
   sidecar::Sidecar::Start front;
   front.place.wire = &http::wire();
   front.place.listen = {"127.0.0.1", 0};

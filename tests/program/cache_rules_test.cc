@@ -317,7 +317,7 @@ TEST(CacheRules, TheSettingsCarryThem) {
            "cache: {default_ttl: 1m, query: {sort: true}}\n"
            "routes:\n - name: a\n   path: /a\n   cache: {slice: 1MiB}\n - name: b\n");
   ASSERT_TRUE(configuration) << configuration.error().message;
-  const auto membership = make_membership({{{"c", 1, ""}, {"127.0.0.1", 1}}}, "ring", 1);
+  const auto membership = tier::make_membership({{{"c", 1, ""}, {"127.0.0.1", 1}}}, "ring", 1);
   ASSERT_TRUE(membership);
   const auto cache = *make_cache_settings(*configuration, *membership);
   EXPECT_EQ(cache->routes[0].rules.slice_size_bytes, limits::kMiB);

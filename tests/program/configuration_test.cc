@@ -357,7 +357,7 @@ TEST(Settings, CarryTheConfiguration) {
       "connect_timeout: 2s\nfirst_byte_timeout: 3s\nrequest_deadline: 4s\n"
       "routes:\n - name: a\n   path: /a\n - name: b\n   path: /a/b\n   shard_key: path\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
-  const auto membership = make_membership(loaded->replicas, loaded->scheme, 7);
+  const auto membership = tier::make_membership(loaded->replicas, loaded->scheme, 7);
   ASSERT_TRUE(membership);
   const auto settings = *make_sidecar_settings(*loaded, *membership, nullptr);
   EXPECT_EQ(settings->routes.size(), 2U);
@@ -365,11 +365,11 @@ TEST(Settings, CarryTheConfiguration) {
   EXPECT_EQ(settings->routes[1].key.text(), "path");
   EXPECT_EQ(origin_text(settings->routes[1].origins.at(0)), "http://o:80");
   EXPECT_EQ(settings->origin_connections, 7U);
-  EXPECT_EQ(settings->topology->version(), 7U);
-  EXPECT_EQ(settings->topology_id, settings->topology->id().hex());
+  EXPECT_EQ(settings->membership->topology->version(), 7U);
+  EXPECT_EQ(settings->membership, *membership);
   // In the topology's order, not the file's.
-  EXPECT_EQ(settings->topology->members()[0].name, "cache-2");
-  EXPECT_EQ(settings->addresses[0].text(), "h:3");
+  EXPECT_EQ(settings->membership->topology->members()[0].name, "cache-2");
+  EXPECT_EQ(settings->membership->address(0).text(), "h:3");
   EXPECT_EQ(settings->trusted.size(), 1U);
   EXPECT_EQ(settings->purge_from.size(), 1U);
   EXPECT_EQ(settings->country_header, "Land");

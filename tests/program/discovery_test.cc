@@ -63,8 +63,12 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   ASSERT_TRUE(sidecar->follow(roster));
   ASSERT_TRUE(cache->follow(roster));
   EXPECT_EQ(sidecar->not_ready(), "");
-  EXPECT_EQ(sidecar->membership().topology->version(), 4U);
-  EXPECT_EQ(sidecar->membership().topology->id(), cache->membership().topology->id());
+  EXPECT_EQ(sidecar->membership()->topology->version(), 4U);
+  EXPECT_EQ(sidecar->membership()->topology_id, cache->membership()->topology_id);
+  EXPECT_EQ(sidecar->membership()->addresses, cache->membership()->addresses);
+  EXPECT_EQ(sidecar->membership()->states, cache->membership()->states);
+  EXPECT_EQ(cache->membership()->address(0), cache->address());
+  EXPECT_FALSE(cache->membership()->is_ready(1));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*sidecar, "/page/" + std::to_string(i)), 200);
 
   ASSERT_TRUE(sidecar->follow(roster_at(5, {})));
@@ -96,7 +100,7 @@ TEST(Following, NeedsNoFileThatTheConfigurationNames) {
   std::filesystem::remove(authority);
   EXPECT_FALSE((*started)->apply(configuration)) << "a reload does need it";
   ASSERT_TRUE((*started)->follow(roster_at(4, {Endpoint{"127.0.0.1", 1}})));
-  EXPECT_EQ((*started)->membership().topology->version(), 4U);
+  EXPECT_EQ((*started)->membership()->topology->version(), 4U);
   (*started)->stop();
 }
 
@@ -111,14 +115,14 @@ TEST(Following, NobodyElseMayChangeTheMembers) {
   Configuration next = discovering(Command::sidecar);
   next.scheme = "simple-sha1";
   ASSERT_TRUE(sidecar->apply(next));
-  EXPECT_EQ(sidecar->membership().topology->scheme(), "simple-sha1");
-  EXPECT_EQ(sidecar->membership().topology->version(), 4U);
-  ASSERT_EQ(sidecar->membership().addresses.size(), 1U);
+  EXPECT_EQ(sidecar->membership()->topology->scheme(), "simple-sha1");
+  EXPECT_EQ(sidecar->membership()->topology->version(), 4U);
+  ASSERT_EQ(sidecar->membership()->size(), 1U);
 
   k8s::Roster twice = roster_at(5, {Endpoint{"127.0.0.1", 1}, Endpoint{"127.0.0.1", 2}});
   twice.replicas[1].name = "cache-0";
   EXPECT_FALSE(sidecar->follow(twice));
-  EXPECT_EQ(sidecar->membership().topology->version(), 4U) << "the members stay";
+  EXPECT_EQ(sidecar->membership()->topology->version(), 4U) << "the members stay";
   sidecar->stop();
 }
 
@@ -144,8 +148,9 @@ TEST(DiscoveryFigures, CountThoseThatAreReady) {
   figures.last_answer = TimePoint{Milliseconds(1'500)};
   figures.rosters = 3;
   figures.failures[static_cast<std::size_t>(k8s::FailureReason::gone)] = 2;
-  Membership membership;
-  membership.standings = {{true, false, ""}, {false, false, ""}, {true, true, ""}};
+  const auto listed = *tier::make_membership(*parse_members("a=h:1,b=h:2,c=h:3"), "ring", 1);
+  const Membership membership(listed->topology, listed->addresses,
+                              {{true, false, ""}, {false, false, ""}, {true, true, ""}});
   const auto told = discovery_figures(figures, membership);
   EXPECT_TRUE(told.in_touch);
   EXPECT_DOUBLE_EQ(told.last_answer_timestamp_seconds, 1.5);

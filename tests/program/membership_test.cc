@@ -1,6 +1,5 @@
 #include "program/membership.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,36 +9,19 @@
 #include <vector>
 
 #include "program/values.h"
+#include "tier/membership_json.h"
 
 namespace ringside::program {
 namespace {
 
-using testing::HasSubstr;
-
-Membership membership_of(const std::string& members, std::uint64_t version) {
-  return *make_membership(*parse_members(members), "ring", version);
-}
-
-TEST(Membership, PutTopologyMustBeNewer) {
-  const Membership present = membership_of("a=h:1", 5);
-  struct Case {
-    std::uint64_t asked;
-    std::uint64_t expected;  // 0: refused
-  };
-  for (const Case& one : std::vector<Case>{{0, 6}, {4, 0}, {5, 0}, {6, 6}, {99, 99}}) {
-    const auto next = next_membership(present, {one.asked, "ring", *parse_members("a=h:1,b=h:2")});
-    EXPECT_EQ(next ? next->topology->version() : 0, one.expected) << one.asked;
-    if (!next) {
-      EXPECT_EQ(next.error().kind, ErrorKind::refused);
-      EXPECT_THAT(next.error().message, HasSubstr("not newer than 5"));
-    }
-  }
+MembershipPointer membership_of(const std::string& members, std::uint64_t version) {
+  return *tier::make_membership(*parse_members(members), "ring", version);
 }
 
 // The rule of the file and PUT /topology, as a table: what the file said, what it says, and what
 // counts then, where PUT /topology had made the present version 5.
 TEST(Membership, AReloadReplacesItOnlyWhereTheFileChanged) {
-  const Membership present = membership_of("put=h:9", 5);
+  const auto present = membership_of("put=h:9", 5);
   struct Case {
     std::string before;
     std::string after;
@@ -68,9 +50,9 @@ TEST(Membership, AReloadReplacesItOnlyWhereTheFileChanged) {
     const auto result = reloaded_membership(present, before, after, running, next);
     ASSERT_EQ(result.has_value(), one.expected_version != 0) << one.after << one.version_after;
     if (!result) continue;
-    EXPECT_EQ(result->topology->version(), one.expected_version);
+    EXPECT_EQ((*result)->topology->version(), one.expected_version);
     const bool kept = one.expected_version == 5;
-    EXPECT_EQ(result->topology->members()[0].name, kept ? "put" : "a");
+    EXPECT_EQ((*result)->topology->members()[0].name, kept ? "put" : "a");
   }
 }
 
@@ -81,23 +63,8 @@ TEST(Membership, AnotherSchemeIsAnotherTopology) {
   const auto result =
       reloaded_membership(membership_of("a=h:1", 5), members, members, Configuration{}, next);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->topology->scheme(), "jedis-ring");
-  EXPECT_EQ(result->topology->version(), 6U);
-}
-
-TEST(Membership, JsonHasTheAddressesInTheTopologysOrder) {
-  const auto page =
-      nlohmann::json::parse(to_json(membership_of("cache-10=h:10,cache-2=h:2;zone=z", 3)));
-  EXPECT_EQ(page["version"], 3);
-  EXPECT_EQ(page["members"][0]["name"], "cache-2");
-  EXPECT_EQ(page["members"][0]["address"], "h:2");
-  EXPECT_EQ(page["members"][1]["address"], "h:10");
-}
-
-TEST(Membership, RefusesTwoAtOneAddress) {
-  const auto made = make_membership(*parse_members("a=h:1,b=h:1"), "ring", 1);
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("a and b are both at h:1"));
+  EXPECT_EQ((*result)->topology->scheme(), "jedis-ring");
+  EXPECT_EQ((*result)->topology->version(), 6U);
 }
 
 k8s::Roster roster_of(std::uint64_t version, std::size_t replicas) {
@@ -114,29 +81,29 @@ k8s::Roster roster_of(std::uint64_t version, std::size_t replicas) {
   return roster;
 }
 
-Membership nobody() {
+MembershipPointer nobody() {
   Configuration configuration;
   configuration.kubernetes = k8s::Target{"shop", "cache", ""};
   return *first_membership(configuration, {});
 }
 
 TEST(DiscoveredMembership, IsTheRostersNamesAndVersionWhereverTheyAre) {
-  EXPECT_EQ(nobody().topology->version(), 0U);
+  EXPECT_EQ(nobody()->topology->version(), 0U);
   k8s::Roster roster = roster_of(7, 12);
   roster.replicas[3].address = {};
   roster.replicas[3].ready = false;
   roster.replicas[4].terminating = true;
-  const auto made = discovered_membership(nobody(), roster, "ring");
+  const auto made = discovered_membership(*nobody(), roster, "ring");
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->topology->version(), 7U);
-  ASSERT_EQ(made->topology->members().size(), 12U);
+  EXPECT_EQ((*made)->topology->version(), 7U);
+  ASSERT_EQ((*made)->topology->members().size(), 12U);
   for (std::size_t i = 0; i < 12; ++i) {  // cache-10 stands behind cache-9 in both
-    EXPECT_EQ(made->topology->members()[i].name, roster.replicas[i].name);
-    EXPECT_EQ(made->addresses[i], roster.replicas[i].address);
-    EXPECT_EQ(made->standings[i].ready, roster.replicas[i].ready);
-    EXPECT_EQ(made->standings[i].terminating, roster.replicas[i].terminating);
+    EXPECT_EQ((*made)->topology->members()[i].name, roster.replicas[i].name);
+    EXPECT_EQ((*made)->addresses[i], roster.replicas[i].address);
+    EXPECT_EQ((*made)->states[i].ready, roster.replicas[i].ready);
+    EXPECT_EQ((*made)->states[i].terminating, roster.replicas[i].terminating);
   }
-  const auto page = nlohmann::json::parse(to_json(*made));
+  const auto page = nlohmann::json::parse(tier::to_json(**made));
   EXPECT_TRUE(page["members"][3]["address"].is_null());
   EXPECT_EQ(page["members"][3]["ready"], false);
   EXPECT_EQ(page["members"][4]["terminating"], true);
@@ -146,7 +113,7 @@ TEST(DiscoveredMembership, IsTheRostersNamesAndVersionWhereverTheyAre) {
 
 // Membership is not health (DESIGN §5): only names and weights make another topology.
 TEST(DiscoveredMembership, PlacesZonesAndReadinessDoNotMakeAnotherTopology) {
-  const auto before = discovered_membership(nobody(), roster_of(7, 10), "ring");
+  const auto before = discovered_membership(*nobody(), roster_of(7, 10), "ring");
   struct Case {
     std::string what;
     std::function<void(k8s::Roster&)> change;
@@ -167,24 +134,27 @@ TEST(DiscoveredMembership, PlacesZonesAndReadinessDoNotMakeAnotherTopology) {
   for (const Case& one : cases) {
     k8s::Roster roster = roster_of(7, 10);
     one.change(roster);
-    const auto after = discovered_membership(*before, roster, "ring");
+    const auto after = discovered_membership(**before, roster, "ring");
     ASSERT_TRUE(after) << one.what;
-    EXPECT_EQ(after->topology->id() != before->topology->id(), one.other_topology) << one.what;
-    EXPECT_EQ(after->topology->version(), roster.version) << one.what;
+    EXPECT_EQ((*after)->topology->id() != (*before)->topology->id(), one.other_topology)
+        << one.what;
+    EXPECT_EQ((*after)->topology->version(), roster.version) << one.what;
   }
 }
 
 TEST(DiscoveredMembership, IsNumberedHereWhereItsSourceHasNoVersion) {
-  const auto first = discovered_membership(nobody(), roster_of(0, 2), "ring");
-  EXPECT_EQ(first->topology->version(), 1U);
+  const auto first = discovered_membership(*nobody(), roster_of(0, 2), "ring");
+  EXPECT_EQ((*first)->topology->version(), 1U);
   k8s::Roster moved = roster_of(0, 2);
   moved.replicas[0].address.port = 1;
-  const auto second = discovered_membership(*first, moved, "ring");
-  EXPECT_EQ(second->topology, first->topology) << "not even built again";
-  EXPECT_EQ(second->addresses[0].port, 1);
-  EXPECT_EQ(discovered_membership(*second, roster_of(0, 3), "ring")->topology->version(), 2U);
-  EXPECT_EQ(discovered_membership(*second, roster_of(0, 2), "simple-sha1")->topology->version(),
+  const auto second = discovered_membership(**first, moved, "ring");
+  EXPECT_EQ((*second)->topology, (*first)->topology) << "not even built again";
+  EXPECT_EQ((*second)->addresses[0].port, 1);
+  EXPECT_EQ(discovered_membership(**second, roster_of(0, 3), "ring").value()->topology->version(),
             2U);
+  EXPECT_EQ(
+      discovered_membership(**second, roster_of(0, 2), "simple-sha1").value()->topology->version(),
+      2U);
 }
 
 // DNS tells cache-10 before cache-2; with more than ten each flicker made another version.
@@ -193,28 +163,17 @@ TEST(DiscoveredMembership, OrderedOtherwiseIsTheSame) {
   std::sort(roster.replicas.begin(), roster.replicas.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   ASSERT_EQ(roster.replicas[2].name, "cache-10");
-  const auto first = discovered_membership(nobody(), roster, "ring");
+  const auto first = discovered_membership(*nobody(), roster, "ring");
   roster.replicas[2].ready = false;
-  const auto second = discovered_membership(*first, roster, "ring");
-  EXPECT_EQ(second->topology, first->topology);
-  EXPECT_FALSE(second->standings[10].ready);
+  const auto second = discovered_membership(**first, roster, "ring");
+  EXPECT_EQ((*second)->topology, (*first)->topology);
+  EXPECT_FALSE((*second)->states[10].ready);
 }
 
 TEST(DiscoveredMembership, ThatMakesNoTopologyIsRefused) {
   k8s::Roster twice = roster_of(1, 2);
   twice.replicas[1].name = twice.replicas[0].name;
-  EXPECT_FALSE(discovered_membership(nobody(), twice, "ring"));
-}
-
-TEST(DiscoveredMembership, KeepsItsMembersUnderAnotherScheme) {
-  const auto present = discovered_membership(nobody(), roster_of(7, 3), "ring");
-  EXPECT_EQ(with_scheme(*present, "ring")->topology, present->topology);
-  const auto other = with_scheme(*present, "simple-sha1");
-  ASSERT_TRUE(other);
-  EXPECT_EQ(other->topology->scheme(), "simple-sha1");
-  EXPECT_EQ(other->topology->version(), 7U);
-  EXPECT_EQ(other->addresses, present->addresses);
-  EXPECT_EQ(other->standings, present->standings);
+  EXPECT_FALSE(discovered_membership(*nobody(), twice, "ring"));
 }
 
 }  // namespace

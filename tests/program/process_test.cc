@@ -92,6 +92,9 @@ TEST(Process, PagesOfACache) {
   EXPECT_EQ(nlohmann::json::parse(purged.body)["removed"], 0);
   EXPECT_EQ(running.ask("POST", "/purge", "{}").status, 400);
   EXPECT_EQ(running.ask("GET", "/scale").status, 404);
+  const auto told = nlohmann::json::parse(running.ask("GET", "/topology").body);
+  EXPECT_EQ(told["self"].dump(), R"({"buckets":16384,"name":"cache-0"})");
+  EXPECT_EQ(told["members"][0]["address"], "127.0.0.1:1");
 }
 
 TEST(Process, PutTopology) {
@@ -108,6 +111,7 @@ TEST(Process, PutTopology) {
   const auto page = nlohmann::json::parse(running.ask("GET", "/topology").body);
   EXPECT_EQ(page["version"], 3);
   EXPECT_EQ(page["members"][1]["address"], "127.0.0.1:2");
+  EXPECT_FALSE(page.contains("self")) << "a sidecar is no member";
   const auto older = put("2", two);
   EXPECT_EQ(older.status, 409);
   EXPECT_THAT(older.body, HasSubstr("not newer than 3"));
@@ -116,10 +120,10 @@ TEST(Process, PutTopology) {
 
   // The file has not changed what it says of the members: PUT's stay.
   ASSERT_TRUE(running.rewrite(sidecar_yaml + "country_header: X-Land\n"));
-  EXPECT_EQ(running.service->membership().topology->version(), 3U);
+  EXPECT_EQ(running.service->membership()->topology->version(), 3U);
   ASSERT_TRUE(running.rewrite(sidecar_yaml + "topology_version: 9\n"));
-  EXPECT_EQ(running.service->membership().topology->version(), 9U);
-  EXPECT_EQ(running.service->membership().addresses.size(), 1U);
+  EXPECT_EQ(running.service->membership()->topology->version(), 9U);
+  EXPECT_EQ(running.service->membership()->size(), 1U);
   // No replicas at all: alive, but not ready.
   EXPECT_EQ(put("10", "[]").status, 200);
   EXPECT_EQ(running.ask("GET", "/readyz").status, 503);
@@ -180,7 +184,7 @@ TEST(Process, ScaleCommand) {
   Running<Tier> running(Command::up, up_yaml);
   const auto scaled = run_scale({3, running.process->admin()}, system_clock);
   EXPECT_TRUE(scaled) << scaled.error().message;
-  EXPECT_EQ(running.service->membership().addresses.size(), 3U);
+  EXPECT_EQ(running.service->membership()->size(), 3U);
 
   Running<CacheService> cache(Command::cache, cache_yaml);
   const auto other = run_scale({3, cache.process->admin()}, system_clock);

@@ -19,6 +19,11 @@ std::shared_ptr<const shard::Topology> topology_of(std::size_t replicas, std::ui
   return *shard::Topology::make(members, scheme, version);
 }
 
+MembershipPointer membership_with(const std::shared_ptr<const shard::Topology>& topology) {
+  const std::size_t members = topology->members().size();
+  return std::make_shared<const Membership>(topology, std::vector<Endpoint>(members));
+}
+
 TEST(Scale, GrowingMovesBucketsOnlyToTheNewReplica) {
   const auto before = topology_of(10, 1);
   const auto after = topology_of(11, 2);
@@ -36,7 +41,8 @@ TEST(Scale, GrowingMovesBucketsOnlyToTheNewReplica) {
 TEST(Scale, SummaryIsForPeople) {
   const auto after = topology_of(11, 2);
   const ScaleReport report = compare(*topology_of(10, 1), *after);
-  Tier::State state{{after, {}}, {{"sidecar", after->id().hex()}}, {}};
+  const auto membership = membership_with(after);
+  Tier::State state{membership, {{"sidecar", membership}}, {}};
   const auto summary = scale_summary(to_json(state, report));
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_THAT(*summary, HasSubstr("replicas   10 -> 11\n"));
@@ -49,17 +55,17 @@ TEST(Scale, SchemesThatMoveSingleKeysHaveNoBucketsToTell) {
   const auto after = topology_of(3, 2, "jedis-ring");
   const ScaleReport report = compare(*topology_of(2, 1, "jedis-ring"), *after);
   EXPECT_FALSE(report.moved_buckets);
-  const auto summary = scale_summary(to_json(Tier::State{{after, {}}, {}, {}}, report));
+  const auto summary = scale_summary(to_json(Tier::State{membership_with(after), {}, {}}, report));
   ASSERT_TRUE(summary);
   EXPECT_THAT(*summary, HasSubstr("not told by this scheme"));
 }
 
 TEST(Scale, AwaitsEveryComponentAndThoseThatLeave) {
-  const auto topology = topology_of(2, 2);
-  const std::string id = topology->id().hex();
-  Tier::State state{{topology, {}}, {{"sidecar", "other"}, {"cache-0", id}}, {"cache-2"}};
+  const auto present = membership_with(topology_of(3, 1));
+  const auto next = membership_with(topology_of(2, 2));
+  Tier::State state{next, {{"sidecar", present}, {"cache-0", next}}, {"cache-2"}};
   EXPECT_THAT(*scale_awaits(to_json(state)), HasSubstr("the topology of sidecar"));
-  state.ids[0].second = id;
+  state.components[0].second = next;
   EXPECT_THAT(*scale_awaits(to_json(state)), HasSubstr("cache-2"));
   state.retiring.clear();
   EXPECT_EQ(*scale_awaits(to_json(state)), "");

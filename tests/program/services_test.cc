@@ -98,15 +98,15 @@ TEST_F(SeparateServices, APurgeThroughTheSidecarReachesEveryReplica) {
 }
 
 TEST_F(SeparateServices, AReloadThatIsWrongChangesNothing) {
-  const auto before = sidecar_->membership().topology;
+  const auto before = sidecar_->membership()->topology;
   Configuration next = sidecar_configuration_;
   next.replicas.pop_back();
   next.geo = "/nowhere/country.mmdb";
   EXPECT_FALSE(sidecar_->apply(next));
-  EXPECT_EQ(sidecar_->membership().topology, before);
+  EXPECT_EQ(sidecar_->membership()->topology, before);
   next.geo.clear();
   EXPECT_TRUE(sidecar_->apply(next));
-  EXPECT_EQ(sidecar_->membership().topology->version(), 2U);
+  EXPECT_EQ(sidecar_->membership()->topology->version(), 2U);
   EXPECT_EQ(ask_all(), pages);
 }
 
@@ -138,7 +138,9 @@ TEST(MembersAlone, NeedNoFileThatTheConfigurationNames) {
        {static_cast<Service*>(cache.get()), static_cast<Service*>(sidecar.get())}) {
     const auto proposed = service->propose(request);
     ASSERT_TRUE(proposed) << proposed.error().message;
-    EXPECT_EQ(service->membership().topology->version(), 7U);
+    EXPECT_EQ(service->membership(), *proposed) << "what its cores were given";
+    EXPECT_EQ((*proposed)->topology->version(), 7U);
+    EXPECT_EQ((*proposed)->address(1).text(), "127.0.0.1:2");
   }
   const auto scaled = tier->scale(2);
   ASSERT_TRUE(scaled) << scaled.error().message;

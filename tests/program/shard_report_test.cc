@@ -30,8 +30,8 @@ TEST(ShardReport, TellsKeyHashBucketAndOwners) {
   EXPECT_EQ(answer->hash, hash64("ZZ\n/b~\n"));
   EXPECT_EQ(answer->bucket, answer->hash >> 50);
   ASSERT_EQ(answer->owners.size(), 3U);
-  const auto owner = settings->topology->owner({answer->key, answer->hash});
-  EXPECT_EQ(answer->owners[0], settings->topology->members()[owner].name);
+  const auto owner = settings->membership->topology->owner({answer->key, answer->hash});
+  EXPECT_EQ(answer->owners[0], settings->membership->topology->members()[owner].name);
   // One form of the URL is as good as another.
   EXPECT_EQ(find_shard(*settings, {}, {}, "/b~")->key, answer->key);
 }

@@ -33,14 +33,21 @@ int status_of(const Tier& tier, const std::string& path) {
 
 std::string page(int number) { return "/page/" + std::to_string(number); }
 
-// Every component has the topology, and nobody is still leaving.
+// Every component has the membership, one value for all, and nobody is still leaving.
 void await_settled(const Tier& tier) {
   while (!tier.state().retiring.empty()) std::this_thread::yield();
   const auto state = tier.state();
-  EXPECT_EQ(state.ids.size(), state.membership.addresses.size() + 1);
-  for (const auto& [name, id] : state.ids) {
-    EXPECT_EQ(id, state.membership.topology->id().hex()) << name;
+  EXPECT_EQ(state.components.size(), state.membership->size() + 1);
+  EXPECT_EQ(state.membership->ready_members(), state.membership->size()) << "each is somewhere";
+  for (const auto& [name, membership] : state.components) {
+    EXPECT_EQ(membership, state.membership) << name;
   }
+}
+
+// Replicas knew the topology, but of nobody where it is.
+TEST(Tier, ItsReplicasKnowTheirPeersFromTheStart) {
+  const auto tier = *Tier::start(small_tier(3), system_clock);
+  await_settled(*tier);
 }
 
 TEST(Tier, AnswersFromTheSampleOriginAndCountsIt) {
@@ -71,7 +78,7 @@ TEST(Tier, ScalesUpAndDownWithoutAnError) {
   std::uint64_t version = 1;
   for (const std::size_t replicas : {4U, 2U, 5U}) {
     after_some_traffic();
-    const std::size_t before = tier->membership().addresses.size();
+    const std::size_t before = tier->membership()->size();
     const auto report = tier->scale(replicas);
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->replicas_before, before);
@@ -94,7 +101,7 @@ TEST(Tier, TheSameNumberChangesNothing) {
   EXPECT_EQ(report->moved_buckets, 0U);
   EXPECT_FALSE(tier->scale(0));
   EXPECT_FALSE(tier->scale(limits::members + 1));
-  EXPECT_EQ(tier->membership().addresses.size(), 2U);
+  EXPECT_EQ(tier->membership()->size(), 2U);
 }
 
 TEST(Tier, AReloadFollowsTheFilesNumberOnlyWhenThatChanges) {
@@ -103,10 +110,10 @@ TEST(Tier, AReloadFollowsTheFilesNumberOnlyWhenThatChanges) {
   ASSERT_TRUE(tier->scale(3));
   configuration.country_header = "X-Land";
   ASSERT_TRUE(tier->apply(configuration));
-  EXPECT_EQ(tier->membership().addresses.size(), 3U);
+  EXPECT_EQ(tier->membership()->size(), 3U);
   configuration.replica_count = 1;
   ASSERT_TRUE(tier->apply(configuration));
-  EXPECT_EQ(tier->membership().addresses.size(), 1U);
+  EXPECT_EQ(tier->membership()->size(), 1U);
   await_settled(*tier);
 }
 
@@ -117,7 +124,7 @@ TEST(Tier, ARefusedReloadChangesNothing) {
   configuration.replica_count = 3;
   configuration.geo = "/nowhere/country.mmdb";
   EXPECT_FALSE(tier->apply(configuration));
-  EXPECT_EQ(tier->state().ids, before.ids);
+  EXPECT_EQ(tier->state().components, before.components);
   EXPECT_EQ(status_of(*tier, "/"), 200);
 }
 

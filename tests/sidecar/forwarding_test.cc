@@ -43,7 +43,8 @@ TEST(Forwarding, EveryKeyGoesToItsOwner) {
   for (const auto keys : keys_of) EXPECT_GT(keys, 0U);
   EXPECT_EQ(a.requests(), keys_of[0]);
   EXPECT_EQ(a.connections() + b.connections() + c.connections(), 3U);
-  EXPECT_EQ(support::field(a.heads().front(), "ringside-topology"), settings->topology_id);
+  EXPECT_EQ(support::field(a.heads().front(), "ringside-topology"),
+            settings->membership->topology_id);
   EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
 }
 

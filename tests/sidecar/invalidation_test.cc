@@ -59,7 +59,7 @@ std::string invalidation(const Settings& settings, std::string_view target,
                          std::string_view lines) {
   return "OPTIONS " + std::string(target) +
          " HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 0\r\nRingside-Topology: " +
-         settings.topology_id + "\r\n" + std::string(lines) + "\r\n";
+         settings.membership->topology_id + "\r\n" + std::string(lines) + "\r\n";
 }
 
 TEST(Invalidation, Rfc9111Section4Point4EveryOtherReplicaIsAskedBeforeTheAnswerGoesOut) {

@@ -38,13 +38,15 @@ TEST(Settings, ARequestKeepsTheOnesThatItBeganWith) {
   sidecar->apply(after);
   EXPECT_EQ(sidecar->settings(), after);
   EXPECT_EQ(sidecar.get(path).body, "newer");
-  EXPECT_EQ(support::field(newer.heads().back(), "ringside-topology"), after->topology_id);
+  EXPECT_EQ(support::field(newer.heads().back(), "ringside-topology"),
+            after->membership->topology_id);
 
   sidecar.clock().advance(Milliseconds{3'100});
   EXPECT_EQ(client.read().field("cache-status"), "cache-1; hit, ringside; fwd=bypass");
-  EXPECT_EQ(support::field(second.heads().back(), "ringside-topology"), before->topology_id);
+  EXPECT_EQ(support::field(second.heads().back(), "ringside-topology"),
+            before->membership->topology_id);
   EXPECT_EQ(client.get(path).body, "newer");
-  EXPECT_EQ(sidecar.totals().topology->id, after->topology_id);
+  EXPECT_EQ(sidecar.totals().topology->id, after->membership->topology_id);
 }
 
 TEST(Settings, AStreamGoesOnWhenItsReplicaLeaves) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "http1/head_parser.h"
 #include "http1/head_text.h"
 #include "sidecar/purge.h"
@@ -61,7 +62,7 @@ class UpstreamHead : public ::testing::Test {
     return out.substr(from, out.find("Via: ") - from);
   }
   [[nodiscard]] std::string topology_line() const {
-    return "Ringside-Topology: " + settings_.topology_id + "\r\n";
+    return "Ringside-Topology: " + settings_.membership->topology_id + "\r\n";
   }
   static constexpr std::string_view own_via = "ringside (1a2b)";
   Settings settings_ = some_settings();
@@ -76,7 +77,10 @@ TEST_F(UpstreamHead, IsWrittenWhole) {
       "Accept: text/html\r\nVia: 1.1 ringside (1a2b)\r\nForwarded: for=203.0.113.9;proto=http\r\n"
       "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\nX-Country: ZZ\r\n";
   const auto to_replica = written(request);
-  EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Extra-Key: country=ZZ&\r\n\r\n");
+  // The bucket of the shard key's hash.
+  const auto bucket = std::to_string(shard::bucket_of(hash64("ZZ\n/b~\n")));
+  EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Bucket: " + bucket +
+                            "\r\nRingside-Extra-Key: country=ZZ&\r\n\r\n");
   EXPECT_EQ(written(request, Upstream::origin), common + "\r\n");
 }
 
@@ -93,6 +97,7 @@ TEST_F(UpstreamHead, WhatClientsMayNotSayIsLeftOut) {
                       "Proxy-Connection: close\r\nProxy-Authorization: Basic eDp5\r\n"),
             "");
   EXPECT_EQ(passed_on("Ringside-Topology: 1\r\nringside-extra-key: DE&\r\nRINGSIDE-X: 1\r\n"
+                      "Ringside-Bucket: 7\r\n"
                       "Ringside-Outcome: hit\r\nRingsides: 1\r\n"),
             "Ringsides: 1\r\n");
   EXPECT_EQ(passed_on("X-Country: DE\r\nx-country: FR\r\nX-Country-Name: Germany\r\n"),

@@ -356,7 +356,7 @@ TEST(Counting, ByReplicaCountryAndOutcome) {
   for (int i = 0; of[0].empty() || of[1].empty(); ++i) {
     const std::string path = "/" + std::to_string(i) + "/hit";
     const std::string key = path + "\n";
-    of[settings->topology->owner({key, hash64(key)})] = path;
+    of[settings->membership->topology->owner({key, hash64(key)})] = path;
   }
   auto client = sidecar.client();
   const auto ask = [&](const std::string& path, const std::string& address) {
@@ -386,7 +386,7 @@ TEST(Counting, ByReplicaCountryAndOutcome) {
   EXPECT_EQ(totals.of("ringside_connections_total"), 1U);
   EXPECT_EQ(totals.of("ringside_connections"), 1U);
   EXPECT_EQ(totals.topology->replicas, 2U);
-  EXPECT_EQ(totals.topology->id, settings->topology_id);
+  EXPECT_EQ(totals.topology->id, settings->membership->topology_id);
 }
 
 TEST(Counting, AReplicaThatSaysNothingHasBypassed) {

@@ -27,7 +27,7 @@ TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {
   const auto settings = settings_for({unready.address(), ready.address()});
   const auto path = path_of(*settings, {0, 1});
   SomeSidecar sidecar(settings_for({unready.address(), ready.address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   }));
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
   EXPECT_EQ(unready.requests(), 0U);
@@ -37,7 +37,7 @@ TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0") << "its keys are its own again";
 
   sidecar->apply(settings_for({unready.address(), refusing_address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   }));
   EXPECT_EQ(replica_of(sidecar.get(path)), "cache-0") << "better than nobody";
 }
@@ -45,19 +45,19 @@ TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {
 TEST(Readiness, AMemberThatIsNowhereIsNeverAsked) {
   const ScriptedPeer there(always(hit_of("cache-1")));
   const auto settings = settings_for({Endpoint{}, there.address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   });
   SomeSidecar sidecar(settings);
   EXPECT_EQ(replica_of(sidecar.get(path_of(*settings, {0, 1}))), "cache-1");
   EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U);
 
   sidecar->apply(settings_for({Endpoint{}, refusing_address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   }));
   EXPECT_EQ(sidecar.get("/").status, 503);
   EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 0U) << "there was nobody else to ask";
   sidecar->apply(settings_for({Endpoint{}, Endpoint{}}, [](Settings& s) {
-    s.unready = {true, true};
+    set_ready(s, {false, false});
   }));
   EXPECT_EQ(sidecar.get("/").status, 503);
 }
@@ -72,7 +72,7 @@ TEST(Readiness, TheOnlyOneThatIsThereIsWaitedFor) {
     stage.send(hit_of("cache-1"));
   });
   SomeSidecar sidecar(settings_for({Endpoint{}, slow.address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   }));
   auto client = sidecar.client();
   client.send(support::get_request("/"));
@@ -91,7 +91,7 @@ TEST(Readiness, APurgeIsIncompleteWhereAMemberIsNowhere) {
   const ScriptedPeer there(
       always("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nRingside-Purged: 2\r\n\r\n"));
   SomeSidecar sidecar(settings_for({Endpoint{}, there.address()}, [](Settings& s) {
-    s.unready = {true, false};
+    set_ready(s, {false, true});
   }));
   const auto report = sidecar->purge("a.test", "/");
   EXPECT_EQ(report.removed, 2U);

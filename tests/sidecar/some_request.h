@@ -43,19 +43,18 @@ inline Route route_of(std::string name, std::string host, std::string path_prefi
   return route;
 }
 
-// Makes the table and the topology's id anew: to be called last.
+// Makes the table anew: to be called last.
 inline void complete(Settings& settings) {
   std::vector<http::RouteMatch> matches;
   for (const Route& route : settings.routes) matches.push_back(route.match);
   settings.route_table = http::RouteTable::make(matches).value();
-  settings.topology_id = settings.topology->id().hex();
 }
 
 // No members, and one route for everything by country and path.
 inline Settings some_settings() {
   Settings settings;
   settings.routes = {route_of("all", "", "/", "country,path")};
-  settings.topology = shard::Topology::make({}, "ring", 1).value();
+  settings.membership = tier::make_membership({}, "ring", 1).value();
   complete(settings);
   return settings;
 }

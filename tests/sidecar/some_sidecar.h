@@ -30,12 +30,20 @@ inline std::shared_ptr<const Settings> settings_for(const std::vector<Endpoint>&
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     members.push_back({"cache-" + std::to_string(i), 1, ""});
   }
-  settings->topology = shard::Topology::make(std::move(members), "ring", 1).value();
-  settings->addresses = replicas;
+  settings->membership = std::make_shared<const tier::Membership>(
+      shard::Topology::make(std::move(members), "ring", 1).value(), replicas);
   settings->purge_from = {Network::parse("127.0.0.1/32").value()};
   if (change) change(*settings);
   complete(*settings);
   return settings;
+}
+
+// Their source says of them whether they are ready.
+inline void set_ready(Settings& settings, const std::vector<bool>& ready) {
+  std::vector<tier::MemberState> states;
+  for (const bool one : ready) states.push_back({one, false, ""});
+  settings.membership = std::make_shared<const tier::Membership>(
+      settings.membership->topology, settings.membership->addresses, std::move(states));
 }
 
 // A sidecar whose time stands still until it is moved.
@@ -89,7 +97,8 @@ class SomeSidecar {
 inline std::vector<shard::MemberIndex> owners_of(const Settings& settings, std::string_view path) {
   const std::string key = "ZZ\n" + std::string(path) + "\n";
   std::vector<shard::MemberIndex> owners;
-  settings.topology->owners({key, hash64(key)}, settings.addresses.size(), owners);
+  const tier::Membership& membership = *settings.membership;
+  membership.topology->owners({key, hash64(key)}, membership.size(), owners);
   return owners;
 }
 

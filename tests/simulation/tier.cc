@@ -166,13 +166,11 @@ void SimulatedTier::add_sidecar() {
   route.name = "all";
   settings->routes = {std::move(route)};
   settings->route_table = http::RouteTable::make({everything}).value();
-  std::vector<shard::Member> members;
+  std::vector<shard::MemberAt> members;
   for (const World::Machine* machine : replica_machines_) {
-    members.push_back({machine->host.name(), 1, ""});
-    settings->addresses.push_back(port_of(*machine));
+    members.push_back({{machine->host.name(), 1, ""}, port_of(*machine)});
   }
-  settings->topology = shard::Topology::make(std::move(members), "ring", 1).value();
-  settings->topology_id = settings->topology->id().hex();
+  settings->membership = tier::make_membership(members, "ring", 1).value();
   sidecar::Sidecar::Start start;
   start.place.wire = &http::wire();
   start.place.listen = port_of(sidecar_machine_);

@@ -7,13 +7,14 @@ from project import ROOT, ProjectTest
 CMAKE = """
 ringside_room(base USES fmt::fmt)
 ringside_room(shard LINKS base USES OpenSSL::Crypto)
+ringside_room(tier LINKS base shard)
 ringside_room(geo LINKS base)
 ringside_room(metrics LINKS base)
 ringside_room(http LINKS base)
 ringside_room(net LINKS base)
 ringside_room(http1 LINKS base http net)
-ringside_room(cache LINKS base shard geo metrics http http1 net)
-ringside_room(sidecar LINKS base shard geo metrics http http1 net)  # not LINKS cache
+ringside_room(cache LINKS base shard tier geo metrics http http1 net)
+ringside_room(sidecar LINKS base shard tier geo metrics http http1 net)  # not LINKS cache
 """
 
 
@@ -56,6 +57,9 @@ class Arrows(ProjectTest):
             ("http/a.cc", "#include <thread>", "no I/O and no threads"),
             ("shard/a.cc", "#include <thread>", "no I/O, clock or threads"),
             ("shard/a.cc", '#include "base/clock.h"', "no I/O, clock or threads"),
+            ("tier/a.cc", "#include <mutex>", "no I/O, clock or threads"),
+            ("tier/a.cc", '#include "http/head.h"', "no arrow tier -> http"),
+            ("shard/a.cc", '#include "tier/membership.h"', "no arrow shard -> tier"),
             ("attic/a.cc", "", "no room that scripts/check-arrows knows"),
         ]
         for path, line, expected in planted:

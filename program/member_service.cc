@@ -1,0 +1,36 @@
+#include "program/member_service.h"
+
+#include <utility>
+
+namespace ringside::program {
+
+Result<void> MemberService::apply(const Configuration& next) {
+  const std::lock_guard control(control_);
+  const auto present = this->membership();
+  auto membership = discovers(next) ? tier::with_scheme(present, next.scheme)
+                                    : reloaded_membership(present, listed(configuration_),
+                                                          listed(next), configuration_, next);
+  if (!membership) return membership.error();
+  if (auto published = publish(next, *std::move(membership)); !published) return published;
+  const std::lock_guard lock(mutex_);
+  configuration_ = next;
+  return {};
+}
+
+Result<MembershipPointer> MemberService::propose(const shard::TopologyRequest& request) {
+  const std::lock_guard control(control_);
+  if (discovers(configuration_)) return not_ours_to_change(configuration_);
+  auto membership = tier::next_membership(*this->membership(), request);
+  if (membership) publish(*membership);
+  return membership;
+}
+
+Result<void> MemberService::follow(const k8s::Roster& roster) {
+  const std::lock_guard control(control_);
+  auto membership = discovered_membership(*this->membership(), roster, configuration_.scheme);
+  if (!membership) return membership.error();
+  publish(*std::move(membership));
+  return {};
+}
+
+}  // namespace ringside::program

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "program/service.h"
+
+namespace ringside::program {
+
+// A service that is told who the members are: by the configuration, `PUT /topology`, or a source
+// that is watched. Whichever it is, what comes of it is one value, and one path leads to the cores.
+class MemberService : public Service {
+ public:
+  [[nodiscard]] Result<void> apply(const Configuration& next) final;
+  [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) final;
+  [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
+
+ protected:
+  explicit MemberService(const Configuration& configuration) : configuration_(configuration) {}
+
+  // The members that a configuration lists.
+  [[nodiscard]] virtual const std::vector<shard::MemberAt>& listed(
+      const Configuration& configuration) const = 0;
+  // Other members under the present settings, which membership() tells from then on: reads no file,
+  // and can't fail.
+  virtual void publish(MembershipPointer membership) = 0;
+  // Settings made of another configuration, with these members; or changes nothing and says why.
+  [[nodiscard]] virtual Result<void> publish(const Configuration& next,
+                                             MembershipPointer membership) = 0;
+
+  std::mutex control_;        // one change at a time; before `mutex_`
+  mutable std::mutex mutex_;  // what is below, and what those who derive say
+  Configuration configuration_;
+};
+
+}  // namespace ringside::program

@@ -1,0 +1,291 @@
+// The store by bucket: each way in and out of it keeps the lists and the counts right.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "cache/bucket_lists.h"
+#include "cache/store.h"
+#include "tests/cache/some_response.h"
+
+namespace ringside::cache {
+namespace {
+
+constexpr std::size_t store_bytes = 8 * limits::kMiB;
+
+CacheKey key_of(const std::string& path, std::optional<shard::Bucket> bucket,
+                std::string_view extra_key = {}) {
+  http::Target target;
+  target.path = path;
+  CacheKey key;
+  key.assign(http::Scheme::http, "a.test", target, extra_key);
+  key.bucket = bucket;
+  return key;
+}
+
+// What the store has of a bucket, sorted: `path: body, body`.
+std::vector<std::string> entries_of(Store& store, shard::Bucket bucket) {
+  std::vector<std::string> out;
+  std::size_t responses = 0;
+  for (const Store::Entry& entry : store.entries_of(bucket)) {
+    const std::string uri(entry.key.uri());
+    std::string line = uri.substr(uri.find('/'), uri.size() - uri.find('/') - 1);
+    line += ":";
+    for (const StoredPointer& variant : entry.variants) line += " " + body_of(variant);
+    out.push_back(std::move(line));
+    responses += entry.variants.size();
+    EXPECT_EQ(entry.key.bucket, bucket);
+    EXPECT_EQ(store.find(entry.key, {}).response != nullptr, true) << "a key that finds it again";
+  }
+  EXPECT_EQ(store.count_of(bucket), responses);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+using Lines = std::vector<std::string>;
+
+struct Case {
+  std::string what;
+  std::function<void(Store&)> change;  // of a store with /a, /b in 7, /c in 9, /d in none
+  Lines in_seven;
+  Lines in_nine;
+};
+
+StoredPointer found(Store& store, const std::string& path) {
+  return store.find(key_of(path, {}), {}).response;
+}
+
+const std::vector<Case> cases{
+    {"nothing", [](Store&) {}, {"/a: one", "/b: two"}, {"/c: three"}},
+    {"put again",
+     [](Store& s) { s.put(key_of("/a", 7), response_of("new"), s.purge_count()); },
+     {"/a: new", "/b: two"},
+     {"/c: three"}},
+    {"put by somebody who knows of no bucket",
+     [](Store& s) { s.put(key_of("/a", {}), response_of("new"), s.purge_count()); },
+     {"/a: new", "/b: two"},
+     {"/c: three"}},
+    {"put by somebody who does, where nobody did",
+     [](Store& s) { s.put(key_of("/d", 9), response_of("new"), s.purge_count()); },
+     {"/a: one", "/b: two"},
+     {"/c: three", "/d: new"}},
+    {"put into another",
+     [](Store& s) { s.put(key_of("/a", 9), response_of("new"), s.purge_count()); },
+     {"/b: two"},
+     {"/a: new", "/c: three"}},
+    {"a put that comes too late",
+     [](Store& s) {
+       const auto before = s.purge_count();
+       s.purge("b.test");
+       EXPECT_FALSE(s.put(key_of("/e", 7), response_of("late"), before));
+     },
+     {"/a: one", "/b: two"},
+     {"/c: three"}},
+    {"a slice, which lies elsewhere",
+     [](Store& s) {
+       const auto slice = slice_key(key_of("/a", 7), 3, "\"tag\"");
+       s.put(slice, response_of("slice"), s.purge_count());
+     },
+     {"/a: one", "/a: slice", "/b: two"},
+     {"/c: three"}},
+    {"another key of the URI",
+     [](Store& s) { s.put(key_of("/a", 9, "DE"), response_of("german"), s.purge_count()); },
+     {"/a: one", "/b: two"},
+     {"/a: german", "/c: three"}},
+    {"replace",
+     [](Store& s) { s.replace(key_of("/a", {}), found(s, "/a"), response_of("other")); },
+     {"/a: other", "/b: two"},
+     {"/c: three"}},
+    {"erase", [](Store& s) { s.erase(key_of("/a", {})); }, {"/b: two"}, {"/c: three"}},
+    {"erase the last of a bucket",
+     [](Store& s) { s.erase(key_of("/c", 9)); },
+     {"/a: one", "/b: two"},
+     {}},
+    {"erase a variant",
+     [](Store& s) { s.erase(key_of("/b", {}), found(s, "/b")); },
+     {"/a: one"},
+     {"/c: three"}},
+    {"erase one variant of two",
+     [](Store& s) {
+       const auto x = fields_of({{"Accept", "x"}});
+       const auto varying = fields_of({{"Cache-Control", "max-age=60"}, {"Vary", "Accept"}});
+       s.put(key_of("/a", 7), response_of(varying, "x", x), s.purge_count());
+       EXPECT_EQ(s.count_of(7), 3U);
+       s.erase(key_of("/a", {}), s.find(key_of("/a", {}), x).response);
+     },
+     {"/a: one", "/b: two"},
+     {"/c: three"}},
+    {"erase a URI", [](Store& s) { s.erase_uri(key_of("/a", {})); }, {"/b: two"}, {"/c: three"}},
+    {"purge of a URI",
+     [](Store& s) { s.purge(uri_prefix("a.test", "/c")); },
+     {"/a: one", "/b: two"},
+     {}},
+    {"purge of everything", [](Store& s) { s.purge({}); }, {}, {}},
+    {"everything evicted",
+     [](Store& s) {
+       ASSERT_TRUE(s.reserve(s.limit_bytes()));
+       s.give_back(s.limit_bytes());
+     },
+     {},
+     {}},
+};
+
+TEST(StoreBuckets, AreRightWhateverBecomesOfTheEntries) {
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    Store store(store_bytes);
+    ASSERT_TRUE(store.put(key_of("/a", 7), response_of("one"), 0));
+    ASSERT_TRUE(store.put(key_of("/b", 7), response_of("two"), 0));
+    ASSERT_TRUE(store.put(key_of("/c", 9), response_of("three"), 0));
+    ASSERT_TRUE(store.put(key_of("/d", {}), response_of("four"), 0));
+    one.change(store);
+    EXPECT_EQ(entries_of(store, 7), one.in_seven);
+    EXPECT_EQ(entries_of(store, 9), one.in_nine);
+    EXPECT_EQ(entries_of(store, 8), Lines{});
+    store.purge({});
+    EXPECT_EQ(store.used_bytes(), 0U);
+    EXPECT_EQ(store.entries(), 0U);
+  }
+}
+
+TEST(StoreBuckets, AKeyComesBackWhole) {
+  Store store(store_bytes);
+  const auto key = key_of("/a", 16'383, "country=DE&");
+  ASSERT_TRUE(store.put(key, response_of("one"), 0));
+  const auto entries = store.entries_of(16'383);
+  ASSERT_EQ(entries.size(), 1U);
+  const CacheKey& back = entries.front().key;
+  EXPECT_EQ(back.text, key.text);
+  EXPECT_EQ(back.uri(), key.uri());
+  EXPECT_EQ(back.hash, key.hash);
+  EXPECT_EQ(back.own_hash, key.own_hash);
+  EXPECT_EQ(back.bucket, key.bucket);
+}
+
+// More than a step's entries in one stripe.
+TEST(StoreBuckets, AListOfManyStepsIsWhole) {
+  constexpr std::size_t entries = 10 * limits::bucket_step_rows + 1;
+  Store store(64 * limits::kMiB);
+  for (std::size_t number = 0; number < entries; ++number) {
+    CacheKey key{"k" + std::to_string(number), 1, 0, number};
+    key.bucket = 1;
+    ASSERT_TRUE(store.put(key, response_of("x"), 0));
+  }
+  EXPECT_EQ(store.entries_of(1).size(), entries);
+  EXPECT_EQ(store.count_of(1), entries);
+  EXPECT_TRUE(store.entries_of(2).empty());
+}
+
+// Between two steps of a walk entries go, come, and go to another bucket, those around its place
+// too.
+TEST(BucketLists, AWalkKeepsItsPlaceWhateverComesAndGoes) {
+  using Of = BucketPlace::Of;
+  struct Named : BucketPlace {
+    explicit Named(char its_name) : BucketPlace(Of::entry), name(its_name) {}
+    char name;
+  };
+  struct Change {
+    std::string what;
+    std::function<void(BucketLists&, std::vector<Named>&)> change;
+    std::string seen;
+  };
+  const std::vector<Change> changes{
+      {"nothing", [](auto&, auto&) {}, "ab|cd|ef"},
+      {"the one before goes", [](auto& lists, auto& of) { lists.remove(of[1]); }, "ab|cd|ef"},
+      {"the next goes", [](auto& lists, auto& of) { lists.remove(of[2]); }, "ab|de|f"},
+      {"all others go",
+       [](auto& lists, auto& of) {
+         for (std::size_t i = 0; i < 6; ++i) lists.remove(of[i]);
+       },
+       "ab|"},
+      {"the next goes to another bucket",
+       [](auto& lists, auto& of) {
+         lists.remove(of[2]);
+         lists.add(of[2], 2);
+       },
+       "ab|de|f"},
+      {"one comes", [](auto& lists, auto& of) { lists.add(of[6], 1); }, "ab|cd|ef"},
+  };
+  for (const Change& one : changes) {
+    std::vector<Named> entries;
+    for (const char name : std::string("abcdefg")) entries.emplace_back(name);
+    BucketLists lists;
+    for (int i = 5; i >= 0; --i) lists.add(entries[static_cast<std::size_t>(i)], 1);
+    BucketPlace walker(Of::walker);
+    std::string seen;
+    const auto step = [&](BucketPlace& of) {
+      return lists.step(of, 1, 2, [&](const BucketPlace& place) {
+        seen += static_cast<const Named&>(place).name;
+      });
+    };
+    bool is_over = step(walker);
+    one.change(lists, entries);
+    while (!is_over) {
+      seen += '|';
+      is_over = step(walker);
+    }
+    EXPECT_EQ(seen, one.seen) << one.what;
+    for (Named& entry : entries) lists.remove(entry);
+  }
+}
+
+TEST(StoreBuckets, AreRightFromAllThreads) {
+  Store store(2 * limits::kMiB);
+  constexpr unsigned paths = 300;
+  constexpr unsigned buckets = 3;
+  const auto key_numbered = [](unsigned number) {
+    return key_of("/" + std::to_string(number), static_cast<shard::Bucket>(number % buckets));
+  };
+  std::atomic<bool> done{false};
+  std::thread lister([&] {
+    while (!done) {
+      for (shard::Bucket bucket = 0; bucket < buckets; ++bucket) {
+        for (const Store::Entry& entry : store.entries_of(bucket)) {
+          ASSERT_EQ(entry.key.bucket, bucket);
+          ASSERT_FALSE(entry.variants.empty());
+        }
+      }
+    }
+  });
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (unsigned step = 0; step < 4000; ++step) {
+      const auto key = key_numbered(static_cast<unsigned>(random() % paths));
+      const auto dice = random() % 100;
+      if (dice < 60) {
+        store.put(key, response_of(std::string(random() % (16 * limits::kKiB), 'x')),
+                  store.purge_count());
+      } else if (dice < 90) {
+        store.erase(key);
+      } else if (dice < 99) {
+        store.erase_uri(key);
+      } else {
+        store.purge(key.text);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 1; seed <= 3; ++seed) threads.emplace_back(work, seed);
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  lister.join();
+  std::size_t listed = 0;
+  for (shard::Bucket bucket = 0; bucket < buckets; ++bucket) {
+    const auto entries = store.entries_of(bucket);
+    EXPECT_EQ(entries.size(), store.count_of(bucket));
+    for (const Store::Entry& entry : entries) EXPECT_TRUE(store.find(entry.key, {}).response);
+    listed += entries.size();
+  }
+  EXPECT_EQ(listed, store.entries());
+  EXPECT_GT(listed, 0U);
+}
+
+}  // namespace
+}  // namespace ringside::cache

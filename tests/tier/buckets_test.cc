@@ -1,0 +1,101 @@
+#include "tier/buckets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/tier/some_membership.h"
+#include "tier/membership_json.h"
+
+namespace ringside::tier {
+namespace {
+
+TEST(Buckets, EachBelongsToOneMember) {
+  const auto membership = membership_of({"cache-0", "cache-1", "cache-2"});
+  std::vector<shard::Bucket> all;
+  for (const char* name : {"cache-0", "cache-1", "cache-2"}) {
+    const auto own = buckets_of(*membership, name);
+    ASSERT_TRUE(own);
+    EXPECT_TRUE(std::is_sorted(own->begin(), own->end()));
+    const auto member = membership->topology->find(name);
+    for (const shard::Bucket bucket : *own) {
+      EXPECT_EQ(membership->topology->bucket_owners()[bucket], member);
+    }
+    all.insert(all.end(), own->begin(), own->end());
+  }
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(all.size(), shard::bucket_count);
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
+}
+
+TEST(Buckets, OfWhomAsATable) {
+  struct Case {
+    std::vector<std::string> members;
+    std::string scheme;
+    std::string own_name;
+    std::optional<std::size_t> buckets;
+  };
+  const std::vector<Case> cases{
+      {{"a"}, "ring", "a", shard::bucket_count},
+      {{"a"}, "ring", "b", 0},  // no member
+      {{}, "ring", "a", 0},
+      {{}, "simple-sha1", "a", 0},
+      {{"a", "b"}, "simple-sha1", "a", std::nullopt},  // each key has its own owner
+      {{"a", "b"}, "simple-sha1", "c", std::nullopt},
+  };
+  for (const Case& one : cases) {
+    const auto membership = membership_of(one.members, 1, one.scheme);
+    const auto buckets = buckets_of(*membership, one.own_name);
+    EXPECT_EQ(buckets ? std::optional(buckets->size()) : std::nullopt, one.buckets)
+        << one.scheme << " " << one.own_name;
+  }
+}
+
+TEST(Peers, AreAllOthersAndWhereTheyAre) {
+  const auto topology = membership_of({"a", "b", "c"})->topology;
+  const Membership membership(topology, {{"h", 1}, {}, {"h", 3}});
+  const Peer a{"a", {"h", 1}};
+  const Peer b{"b", {}};
+  const Peer c{"c", {"h", 3}};
+  EXPECT_EQ(peers_of(membership, "a"), (std::vector<Peer>{b, c}));
+  EXPECT_EQ(peers_of(membership, "b"), (std::vector<Peer>{a, c}));
+  EXPECT_EQ(peers_of(membership, "d"), (std::vector<Peer>{a, b, c}));
+}
+
+TEST(MembershipJson, HasTheAddressesInTheTopologysOrder) {
+  const auto page = nlohmann::json::parse(to_json(*membership_of({"cache-10", "cache-2"}, 3)));
+  EXPECT_EQ(page["version"], 3);
+  EXPECT_EQ(page["members"][0]["name"], "cache-2");
+  EXPECT_EQ(page["members"][0]["address"], "h:2");
+  EXPECT_FALSE(page["members"][0].contains("ready")) << "nobody tells";
+  EXPECT_EQ(page["members"][1]["address"], "h:1");
+  EXPECT_FALSE(page.contains("self"));
+}
+
+TEST(MembershipJson, TellsHowMembersAreWhereTheSourceDoes) {
+  const auto topology = membership_of({"a", "b"})->topology;
+  const Membership membership(topology, {{"h", 1}, {}}, {{true, true, "z"}, {false, false, ""}});
+  const auto page = nlohmann::json::parse(to_json(membership));
+  EXPECT_EQ(page["members"][0]["ready"], true);
+  EXPECT_EQ(page["members"][0]["terminating"], true);
+  EXPECT_EQ(page["members"][0]["placed_in"], "z");
+  EXPECT_TRUE(page["members"][1]["address"].is_null());
+  EXPECT_EQ(page["members"][1]["ready"], false);
+  EXPECT_FALSE(page["members"][1].contains("placed_in"));
+}
+
+TEST(MembershipJson, AReplicaTellsWhoItIsAndHowManyBucketsAreItsOwn) {
+  const auto self = [](const MembershipPointer& membership, std::string_view own_name) {
+    return nlohmann::json::parse(to_json(*membership, own_name))["self"].dump();
+  };
+  EXPECT_EQ(self(membership_of({"a"}), "a"), R"({"buckets":16384,"name":"a"})");
+  EXPECT_EQ(self(membership_of({"a"}), "b"), R"({"buckets":0,"name":"b"})");
+  EXPECT_EQ(self(membership_of({"a"}, 1, "simple-sha1"), "a"), R"({"buckets":null,"name":"a"})");
+}
+
+}  // namespace
+}  // namespace ringside::tier

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tier/membership.h"
+
+namespace ringside::tier {
+
+// At h:1, h:2, …, in the order given.
+inline std::vector<shard::MemberAt> members_at(const std::vector<std::string>& names) {
+  std::vector<shard::MemberAt> members;
+  for (const std::string& name : names) {
+    const auto port = static_cast<std::uint16_t>(members.size() + 1);
+    members.push_back({{name, 1, ""}, {"h", port}});
+  }
+  return members;
+}
+
+inline MembershipPointer membership_of(const std::vector<std::string>& names,
+                                       std::uint64_t version = 1,
+                                       std::string_view scheme = "ring") {
+  return make_membership(members_at(names), scheme, version).value();
+}
+
+}  // namespace ringside::tier

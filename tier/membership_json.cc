@@ -1,0 +1,30 @@
+#include "tier/membership_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tier/buckets.h"
+
+namespace ringside::tier {
+
+std::string to_json(const Membership& membership, std::string_view own_name) {
+  auto page = nlohmann::ordered_json::parse(shard::to_json(*membership.topology));
+  auto& members = page["members"];
+  for (shard::MemberIndex i = 0; i < membership.size(); ++i) {
+    members[i]["address"] = nullptr;
+    if (membership.is_somewhere(i)) members[i]["address"] = membership.address(i).text();
+    if (membership.states.empty()) continue;
+    const MemberState& state = membership.states[i];
+    members[i]["ready"] = state.ready;
+    members[i]["terminating"] = state.terminating;
+    if (!state.zone.empty()) members[i]["placed_in"] = state.zone;
+  }
+  if (!own_name.empty()) {
+    page["self"] = {{"name", own_name}, {"buckets", nullptr}};
+    if (const auto buckets = buckets_of(membership, own_name)) {
+      page["self"]["buckets"] = buckets->size();
+    }
+  }
+  return page.dump(2) + "\n";
+}
+
+}  // namespace ringside::tier
