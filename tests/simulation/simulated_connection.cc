@@ -176,6 +176,7 @@ bool SimulatedConnection::anything_arrived(std::size_t index) const noexcept {
 
 void SimulatedConnection::tell_established(const net::SocketAddress& address) {
   at_end(1, [self = shared_from_this(), address] {
+    if (self->ends_[1].broken) return;  // with the process that it was for
     SimulatedListener* const listener = self->network_.listener_at(address);
     if (listener != nullptr) return listener->complete(self);
     self->reset_on_close(1);
@@ -192,6 +193,17 @@ void SimulatedConnection::lose(const SimulatedHost& host) {
   }
 }
 
+bool SimulatedConnection::is_between(const SimulatedHost& one,
+                                     const SimulatedHost& other) const noexcept {
+  const SimulatedHost* const client = &ends_[0].host;
+  const SimulatedHost* const server = &ends_[1].host;
+  return (client == &one && server == &other) || (client == &other && server == &one);
+}
+
+void SimulatedConnection::reset_both() {
+  for (const std::size_t index : {0U, 1U}) bring_to(index, Segment{Segment::Kind::reset});
+}
+
 void SimulatedConnection::at_end(std::size_t index, std::function<void()> event) {
   End& end = ends_[index];
   end.last_arrival = std::max(end.last_arrival, network_.arrival());
@@ -204,6 +216,10 @@ void SimulatedConnection::at_end(std::size_t index, std::function<void()> event)
 }
 
 void SimulatedConnection::send_to(std::size_t index, Segment segment) {
+  if (network_.may_send(ends_[1 - index].host)) bring_to(index, std::move(segment));
+}
+
+void SimulatedConnection::bring_to(std::size_t index, Segment segment) {
   at_end(index, [self = shared_from_this(), index, segment = std::move(segment)] {
     self->arrive(index, segment);
   });

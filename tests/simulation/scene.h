@@ -1,0 +1,50 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "tests/simulation/client.h"
+#include "tests/simulation/tier.h"
+#include "tests/simulation/world.h"
+
+namespace ringside::simulation {
+
+// Of simulated time: longer than all that may be waited for.
+inline constexpr Milliseconds most = 10 * limits::request_deadline;
+
+// `count` requests for `/NAME-0` to `/NAME-{paths - 1}`.
+inline std::vector<std::string> some_targets(Random& random, const std::string& name,
+                                             std::size_t count, std::size_t paths) {
+  std::vector<std::string> targets;
+  for (std::size_t i = 0; i < count; ++i) {
+    targets.push_back(fmt::format("/{}-{}", name, random.below(paths)));
+  }
+  return targets;
+}
+
+// A world with a tier and clients who ask for some targets.
+struct Scene {
+  static constexpr std::size_t clients_at_once = 4;
+
+  explicit Scene(std::uint64_t seed, Shape shape = {}, std::size_t requests = 200,
+                 std::size_t paths = 50)
+      : world(seed),
+        targets(some_targets(world.random(), "page", requests, paths)),
+        tier(world, std::move(shape)),
+        clients(world, "clients", tier.addresses(), targets, clients_at_once) {}
+
+  [[nodiscard]] bool run_until_answered(std::size_t count) {
+    return world.run_until([&] { return clients.answered() >= count; }, most);
+  }
+  [[nodiscard]] bool run_until_all_answered() { return run_until_answered(targets.size()); }
+
+  World world;
+  const std::vector<std::string> targets;
+  SimulatedTier tier;
+  SimulatedClients clients;
+};
+
+}  // namespace ringside::simulation
