@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "net/waiter.h"
 #include "tests/simulation/origin.h"
 
 namespace ringside::simulation {
@@ -41,14 +42,24 @@ std::string post_request(std::string_view target) {
   return fmt::format("POST {} HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\norder", target);
 }
 
+Task<bool> send(http::Connection& connection, std::string bytes) {
+  connection.set_deadline(patience);
+  const std::array<std::string_view, 1> buffers{bytes};
+  const auto written = co_await connection.write(buffers);
+  co_return written.has_value();
+}
+
+Task<void> pause(http::Connection& connection, Milliseconds time) {
+  net::Waiter waiter(connection.core());
+  co_await waiter.wait(connection.core().steady_now() + time);
+}
+
 Task<support::Reply> exchange(std::unique_ptr<http::Connection>& connection, std::string request) {
   support::Reply reply;
   std::unique_ptr<http::Connection> used = std::move(connection);
   if (!used) co_return reply;
-  used->set_deadline(patience);
-  const std::array<std::string_view, 1> buffers{request};
   // What can't be written any more may have been answered.
-  static_cast<void>(co_await used->write(buffers));
+  static_cast<void>(co_await send(*used, request));
   http::ResponseHead head;
   const std::string method = request.substr(0, request.find(' '));
   const auto read = co_await used->read_response(http::HeadLimits::defaults(), method, head);
@@ -97,8 +108,8 @@ std::shared_ptr<const bool> SimulatedClient::play(const Endpoint& to, Script scr
 
 Task<void> SimulatedClient::run(std::shared_ptr<Asked> asked, Endpoint to, std::string request) {
   auto connection = co_await connected(machine_, cores_[0], to);
-  world_.note(fmt::format("{} asks: {}", machine_.host.name(),
-                          request.substr(0, request.find("\r\n"))));
+  world_.note(
+      fmt::format("{} asks: {}", machine_.host.name(), request.substr(0, request.find("\r\n"))));
   asked->reply = co_await exchange(connection, std::move(request));
   asked->ended = world_.now();
   asked->done = true;
@@ -145,8 +156,7 @@ Task<void> SimulatedClients::work(std::size_t first_address) {
       if (reply.status == 0) ++unanswered_;
       ++address;
     }
-    slowest_ =
-        std::max(slowest_, std::chrono::duration_cast<Milliseconds>(world_.now() - began));
+    slowest_ = std::max(slowest_, std::chrono::duration_cast<Milliseconds>(world_.now() - began));
     ++answered_;
   }
 }

@@ -16,6 +16,11 @@ namespace ringside::simulation {
 [[nodiscard]] std::string get_request(std::string_view target);
 [[nodiscard]] std::string post_request(std::string_view target);
 
+// False: the other side did not take all of it.
+[[nodiscard]] Task<bool> send(http::Connection& connection, std::string bytes);
+// Waits on that connection's core.
+[[nodiscard]] Task<void> pause(http::Connection& connection, Milliseconds time);
+
 // Sends a request and reads what comes, on a connection that stays where it was whole and is to be
 // kept; else it is null afterwards.
 [[nodiscard]] Task<support::Reply> exchange(std::unique_ptr<http::Connection>& connection,

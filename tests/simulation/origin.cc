@@ -119,17 +119,16 @@ Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string met
   const std::string body = method == "GET" ? body_of(target) : "done\n";
   const auto date = http::format_date(machine_.clock.now());
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
-  const std::string head = fmt::format(
-      "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nContent-Length: {}\r\n\r\n",
-      std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store",
-      body.size());
+  const std::string head =
+      fmt::format("HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nContent-Length: {}\r\n\r\n",
+                  std::string_view(date.data(), date.size()),
+                  is_stored ? "max-age=3600" : "no-store", body.size());
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 
 // Whether the connection is kept.
 Task<bool> SimulatedOrigin::answer_in_its_manner(http::Connection& connection,
-                                                 const std::string& head,
-                                                 const std::string& body) {
+                                                 const std::string& head, const std::string& body) {
   const Manner manner = manner_;
   if (manner == Manner::late) co_await pause(connection.core(), late_);
   if (manner == Manner::silent) {
@@ -143,6 +142,11 @@ Task<bool> SimulatedOrigin::answer_in_its_manner(http::Connection& connection,
     co_await wait_in_silence(connection, 10 * limits::request_deadline);
     co_return false;
   }
+  if (manner == Manner::closes_in_head) {
+    const std::array<std::string_view, 1> part{std::string_view(head).substr(0, 20)};
+    static_cast<void>(co_await connection.write(part, limits::client_io_timeout));
+    co_return false;
+  }
   const bool is_cut = manner == Manner::closes_in_body || manner == Manner::resets_in_body ||
                       manner == Manner::stops_in_body;
   const std::string_view sent = std::string_view(body).substr(0, body.size() / (is_cut ? 2 : 1));
@@ -151,8 +155,6 @@ Task<bool> SimulatedOrigin::answer_in_its_manner(http::Connection& connection,
   if (manner == Manner::stops_in_body) {
     co_await wait_in_silence(connection, 10 * limits::request_deadline);
   }
-  // A reset would overtake what was written.
-  if (manner == Manner::resets_in_body) co_await pause(connection.core(), Milliseconds{100});
   co_return written && !is_cut && manner != Manner::closes_after;
 }
 

@@ -36,14 +36,15 @@ class SimulatedServer {
 // What becomes of requests at a server.
 enum class Manner {
   answers,
-  late,            // answers after a while
-  silent,          // takes connections and requests, and says nothing
-  resets,          // resets instead of an answer
-  half_closes,     // ends its half instead of an answer
+  late,         // answers after a while
+  silent,       // takes connections and requests, and says nothing
+  resets,       // resets instead of an answer
+  half_closes,  // ends its half instead of an answer
+  closes_in_head,
   closes_after,    // answers, and closes the connection that was to be kept
   closes_in_body,  // after half of it
   resets_in_body,
-  stops_in_body,   // the connection stays open
+  stops_in_body,  // the connection stays open
 };
 
 // An origin, which counts what it is asked. What is asked below /unstored/ may not be stored.

@@ -25,6 +25,27 @@ inline std::vector<std::string> some_targets(Random& random, const std::string& 
   return targets;
 }
 
+// What the sidecars have counted of their replicas.
+inline std::uint64_t ejections(SimulatedTier& tier) {
+  std::uint64_t sum = 0;
+  for (std::size_t index = 0; index < tier.sidecars(); ++index) {
+    for (const auto& shard : tier.sidecar(index).sheet().totals().shards) {
+      sum += shard.of("ringside_replica_ejections_total");
+    }
+  }
+  return sum;
+}
+// Cores of sidecars that take a replica for dead, at present; each replica for itself.
+inline std::uint64_t ejected(SimulatedTier& tier) {
+  std::uint64_t sum = 0;
+  for (std::size_t index = 0; index < tier.sidecars(); ++index) {
+    for (const auto& shard : tier.sidecar(index).sheet().totals().shards) {
+      sum += shard.of("ringside_replicas_ejected");
+    }
+  }
+  return sum;
+}
+
 // A world with a tier and clients who ask for some targets.
 struct Scene {
   static constexpr std::size_t clients_at_once = 4;

@@ -76,8 +76,9 @@ std::unique_ptr<net::Transport> SimulatedConnection::open(std::size_t index, net
 
 Attempt SimulatedConnection::read(std::size_t index, char* to, std::size_t bytes) {
   End& end = ends_[index];
-  if (end.broken || end.closed) return {0, std::make_error_code(std::errc::connection_reset)};
-  if (end.arrived.empty()) {
+  // As in Linux: what had arrived before a reset can be read still.
+  if (end.arrived.empty() || end.closed) {
+    if (end.broken || end.closed) return {0, std::make_error_code(std::errc::connection_reset)};
     if (end.end_arrived) return {};
     return {0, {}, true};
   }
@@ -189,6 +190,7 @@ void SimulatedConnection::lose(const SimulatedHost& host) {
     End& end = ends_[index];
     if (&end.host != &host || end.closed || end.broken) continue;
     end.broken = true;
+    end.arrived.clear();
     send_to(1 - index, Segment{Segment::Kind::reset});
   }
 }
@@ -244,7 +246,6 @@ void SimulatedConnection::arrive(std::size_t index, const Segment& segment) {
       break;
     case Kind::reset:
       end.broken = true;
-      end.arrived.clear();
       break;
     case Kind::confirm:
       end.unconfirmed_bytes -= segment.bytes;

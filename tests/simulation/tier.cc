@@ -120,6 +120,9 @@ std::shared_ptr<const sidecar::Settings> SimulatedTier::settings_of_sidecars() c
   route.origins = {net::Origin{origin_address_, 1}};
   settings->routes = {std::move(route)};
   settings->route_table = http::RouteTable::make({everything}).value();
+  // As the program has it: a replica can say itself that its origin is silent.
+  settings->first_byte_timeout =
+      limits::connect_timeout + limits::first_byte_timeout + limits::replica_answer_allowance;
   std::vector<shard::Member> members;
   for (const auto& place : replicas_) members.push_back({place.machine->host.name(), 1, ""});
   settings->topology = shard::Topology::make(std::move(members), "ring", version_).value();

@@ -15,9 +15,7 @@ constexpr std::uint64_t uptime_most_s = 1'000'000;
 constexpr std::uint64_t drift_most_ppm = 200;
 
 // How late a core comes to what there is to do for it: at once, or it is kept busy by something.
-Instant delay(Random& random) {
-  return Instant{1 + random.below(random.one_in(8) ? 400 : 10)};
-}
+Instant delay(Random& random) { return Instant{1 + random.below(random.one_in(8) ? 400 : 10)}; }
 
 }  // namespace
 
