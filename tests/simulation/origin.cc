@@ -91,6 +91,7 @@ std::size_t SimulatedOrigin::others(const std::string& target) const {
 }
 
 Task<void> SimulatedOrigin::serve(http::Connection& connection) {
+  connection.lift_rate();  // it is no business of an origin's
   http::RequestHead request;
   while (true) {
     connection.set_deadline(limits::client_idle_timeout);

@@ -15,6 +15,9 @@ namespace ringside::simulation {
 // Of simulated time: longer than all that may be waited for.
 inline constexpr Milliseconds most = 10 * limits::request_deadline;
 
+// A wait as a fast clock measures it.
+inline constexpr Milliseconds by_a_fast_clock(Milliseconds wait) { return wait - wait / 1'000; }
+
 // `count` requests for `/NAME-0` to `/NAME-{paths - 1}`.
 inline std::vector<std::string> some_targets(Random& random, const std::string& name,
                                              std::size_t count, std::size_t paths) {
