@@ -120,10 +120,11 @@ Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string met
   const std::string body = method == "GET" ? body_of(target) : "done\n";
   const auto date = http::format_date(machine_.clock.now());
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
-  const std::string head =
-      fmt::format("HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nContent-Length: {}\r\n\r\n",
-                  std::string_view(date.data(), date.size()),
-                  is_stored ? "max-age=3600" : "no-store", body.size());
+  const std::string head = fmt::format(
+      "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
+      "Content-Length: {}\r\n\r\n",
+      std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store", version_,
+      body.size());
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 

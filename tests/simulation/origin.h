@@ -61,6 +61,9 @@ class SimulatedOrigin {
     manner_ = manner;
     late_ = late;
   }
+  // From now on it says something else: X-Version tells what.
+  void renew() noexcept { ++version_; }
+  [[nodiscard]] std::string version() const { return std::to_string(version_); }
   // The process goes without a word, and is back.
   void crash();
   void start();
@@ -87,6 +90,7 @@ class SimulatedOrigin {
   World::Machine& machine_;
   Manner manner_ = Manner::answers;
   Milliseconds late_{0};
+  std::size_t version_ = 1;
   std::map<std::string, std::size_t> fetches_;
   std::map<std::string, std::size_t> others_;
   std::size_t all_fetches_ = 0;

@@ -204,6 +204,37 @@ TEST(SimulationOfOrigins, WhoWaitsTooLongForABusyOneIsToldSo) {
   }
 }
 
+TEST(SimulationOfOrigins, OneOfTwoIsDownAndNobodyNoticesAndItGetsItsShareAgain) {
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    World world(seed);
+    SimulatedOrigin second(world, world.add_machine("second"));
+    const auto of_both = [&](cache::Settings& settings) {
+      settings.routes.front().origins.push_back({second.address(), 1});
+    };
+    SimulatedTier tier(world, {.replicas = 2, .cores = 2, .of_replicas = of_both});
+    SimulatedClient client(world, "client");
+    std::size_t asked = 0;
+    const auto ask_for_more = [&](std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto told = client.get(tier.address(), fmt::format("/missing-{}", asked++));
+        EXPECT_EQ(told.reply.status, 200);
+        EXPECT_LT(told.took(), at_once);
+      }
+    };
+    ask_for_more(30);
+    EXPECT_GT(second.all_fetches(), 10U);
+    second.crash();
+    const std::size_t before = second.all_fetches();
+    ask_for_more(100);
+    second.start();
+    EXPECT_EQ(second.all_fetches(), before);
+    world.run_for(limits::breaker_open_most);
+    ask_for_more(30);
+    EXPECT_GT(second.all_fetches(), before + 10);
+  }
+}
+
 TEST(SimulationOfOrigins, AKeptConnectionThatWasClosedGoesUnnoticed) {
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));
