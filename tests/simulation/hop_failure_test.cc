@@ -18,7 +18,6 @@ constexpr std::size_t pages = 24;
 constexpr Milliseconds slack{200};
 constexpr Milliseconds late_most{800 + slack.count()};  // where nothing is noticed but that
 constexpr Milliseconds found_again{2'000};
-constexpr Milliseconds at_once{400};  // as far as a network that stalls now and then lets it
 
 std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
 

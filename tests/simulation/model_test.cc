@@ -135,7 +135,8 @@ void play_all(Change change, std::size_t least_percent) {
   }
   testing::Test::RecordProperty("could_reuse", std::to_string(could_reuse));
   testing::Test::RecordProperty("reused", std::to_string(reused));
-  // Who stores nothing is never wrong, and of no use.
+  // Who stores nothing is never wrong, and of no use. Of few histories it would tell nothing.
+  if (could_reuse < 300) return;
   EXPECT_GE(reused * 100, could_reuse * least_percent) << reused << " of " << could_reuse;
 }
 

@@ -18,7 +18,6 @@ using metrics::OriginAnswer;
 constexpr std::size_t stored_pages = 4;
 // What the wheel and the network add to a wait.
 constexpr Milliseconds slack{200};
-constexpr Milliseconds at_once{200};
 
 // A tier whose stores have some pages, and a client.
 struct OriginScene {

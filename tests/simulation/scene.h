@@ -15,6 +15,9 @@ namespace ringside::simulation {
 // Of simulated time: longer than all that may be waited for.
 inline constexpr Milliseconds most = 10 * limits::request_deadline;
 
+// As far as a network that stalls now and then lets it.
+inline constexpr Milliseconds at_once{400};
+
 // A wait as a fast clock measures it.
 inline constexpr Milliseconds by_a_fast_clock(Milliseconds wait) { return wait - wait / 1'000; }
 
