@@ -12,8 +12,8 @@
 #include "tests/simulation/seeds.h"
 
 // The replica that owns a request dies at each step of it in turn, and comes back as a new process
-// with an empty store. First the request is watched undisturbed and its steps are counted; then it
-// is repeated, from the same seed, once for each.
+// with an empty store; so do the others on its way. First the request is watched undisturbed and
+// its steps are counted; then it is repeated, from the same seed, once for each.
 
 namespace ringside::simulation {
 namespace {
@@ -47,7 +47,8 @@ constexpr Way ways[] = {
 };
 
 // What strikes it: it is gone, and who is connected is told; or nobody is told anything.
-enum class Blow { dies, freezes, is_cut_off };
+// Or another process of its way dies in the owner's place.
+enum class Blow { dies, freezes, is_cut_off, origin_dies, sidecar_dies };
 
 // One request, from a seed, with a tier of its own.
 class Trial {
@@ -77,6 +78,8 @@ class Trial {
     if (blow == Blow::dies) tier_.crash_replica(owner_);
     if (blow == Blow::freezes) world_.freeze(owner());
     if (blow == Blow::is_cut_off) world_.network().isolate(owner().host);
+    if (blow == Blow::origin_dies) tier_.origin().crash();
+    if (blow == Blow::sidecar_dies) tier_.crash_sidecar(0);
   }
   // In the middle of a turn.
   void die_having_sent(std::uint64_t things) {
@@ -106,11 +109,14 @@ class Trial {
     }
     if (blow_ == Blow::dies && tier_.has_replica(owner_)) tier_.crash_replica(owner_);
     if (blow_ == Blow::dies) tier_.start_replica(owner_);
+    if (blow_ == Blow::origin_dies) tier_.origin().start();
+    if (blow_ == Blow::sidecar_dies) tier_.start_sidecar(0);
     for (int i = 0; i < 2; ++i) {
       const auto reply = client_.get(tier_.address(), target_).reply;
       EXPECT_EQ(reply.status, 200);
       EXPECT_TRUE(reply.body == body_of(target_));
     }
+    EXPECT_TRUE(world_.run_until([&] { return tier_.flights() == 0; }, most));
   }
 
   [[nodiscard]] std::uint64_t steps() const { return world_.steps() - steps_before_; }
@@ -124,23 +130,29 @@ class Trial {
   // By docs/failure-modes.md: nothing is noticed, but that what had begun is cut, or is told 502
   // or 504 where it had begun within a head; and so is what may not be repeated.
   void judge(const support::Reply& reply) {
-    if (reply.status == 502 || reply.status == 504) {
-      const bool is_timeout = reply.status == 504;
-      const std::string why = reply.field("proxy-status");
-      EXPECT_NE(
-          why.find(is_timeout ? "error=http_response_timeout" : "error=connection_terminated"),
-          why.npos)
-          << why;
-      EXPECT_TRUE(!is_timeout || blow_ != Blow::dies);
-      EXPECT_TRUE(!is_timeout || way_.is_post || why.find("given up") != why.npos) << why;
-      EXPECT_TRUE(reply.whole);
-      return;
-    }
+    if (reply.status == 0 && blow_ == Blow::sidecar_dies) return;  // who should tell him?
+    if (reply.status == 502 || reply.status == 504) return judge_error(reply);
     EXPECT_EQ(reply.status, 200);
     const std::string right = way_.is_post ? "done\n" : body_of(target_);
     EXPECT_TRUE(reply.body == right.substr(0, reply.body.size()));
     EXPECT_EQ(reply.whole, reply.body.size() == right.size());
     EXPECT_EQ(tier_.origin().others(target_), way_.is_post ? 1U : 0U);
+  }
+
+  void judge_error(const support::Reply& reply) {
+    const std::string why = reply.field("proxy-status");
+    const bool says_that_it_ended = why.find("error=connection_terminated") != why.npos;
+    const bool says_that_it_waited = why.find("error=http_response_timeout") != why.npos;
+    const bool nobody_came_in_its_place = way_.is_post || why.find("given up") != why.npos;
+    EXPECT_TRUE(reply.whole);
+    if (blow_ == Blow::origin_dies) {
+      EXPECT_FALSE(way_.is_stored_before);
+      EXPECT_TRUE(says_that_it_ended || why.find("error=connection_refused") != why.npos) << why;
+    } else if (reply.status == 504) {
+      EXPECT_TRUE(blow_ != Blow::dies && says_that_it_waited && nobody_came_in_its_place) << why;
+    } else {
+      EXPECT_TRUE(says_that_it_ended) << why;
+    }
   }
 
   const Way way_;
@@ -188,6 +200,11 @@ TEST_P(ReplicaDeath, AtEachStepOfARequest) { strike_at_each_step(Blow::dies, Get
 TEST_P(ReplicaDeath, FrozenAtEachStepOfARequest) { strike_at_each_step(Blow::freezes, GetParam()); }
 TEST_P(ReplicaDeath, CutOffAtEachStepOfARequest) {
   strike_at_each_step(Blow::is_cut_off, GetParam());
+}
+
+TEST_P(ReplicaDeath, OfTheOriginInItsPlace) { strike_at_each_step(Blow::origin_dies, GetParam()); }
+TEST_P(ReplicaDeath, OfTheSidecarInItsPlace) {
+  strike_at_each_step(Blow::sidecar_dies, GetParam());
 }
 
 TEST_P(ReplicaDeath, AfterEachThingThatItSends) {
