@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tests/support/fake_clock.h"
+#include "tests/support/scripted_peer.h"
 
 namespace ringside::model {
 namespace {
@@ -72,8 +73,6 @@ void send_part(Answer& answer, const std::string& range) {
 
 }  // namespace
 
-Origin::Origin() : peer_([this](support::Stage& stage) { converse(stage); }) {}
-
 void Origin::begin(const Request& request, const OriginPlan& plan, TimePoint now) {
   const std::lock_guard lock(mutex_);
   plan_ = plan;
@@ -85,14 +84,6 @@ void Origin::begin(const Request& request, const OriginPlan& plan, TimePoint now
 std::vector<std::string> Origin::told() {
   const std::lock_guard lock(mutex_);
   return told_;
-}
-
-void Origin::converse(support::Stage& stage) {
-  while (true) {
-    const auto said = answer(stage.read_request());
-    stage.send(said.bytes);
-    if (said.end) stage.close();
-  }
 }
 
 Origin::Said Origin::answer(const std::string& head) {

@@ -6,16 +6,13 @@
 
 #include "tests/model/history.h"
 #include "tests/model/reference.h"
-#include "tests/support/scripted_peer.h"
 
 namespace ringside::model {
 
-// An origin that does as the step's plan says and tells the model of it. It is an honest one:
-// strong tags stand for one content, and 304 answers only who has what it would send.
+// What an origin says that does as the step's plan says and tells the model of it. It is an honest
+// one: strong tags stand for one content, and 304 answers only who has what it would send.
 class Origin {
  public:
-  Origin();
-  [[nodiscard]] const Endpoint& address() const noexcept { return peer_.address(); }
   // `plan` lives until the next.
   void begin(const Request& request, const OriginPlan& plan, TimePoint now);
   // The model, which nobody else uses while `use` runs.
@@ -27,21 +24,20 @@ class Origin {
   // What it was asked and said during the step.
   [[nodiscard]] std::vector<std::string> told();
 
- private:
   struct Said {
     std::string bytes;
     bool end = false;  // then the connection is closed
   };
-  void converse(support::Stage& stage);
+  // To a request with that head.
   [[nodiscard]] Said answer(const std::string& head);
 
-  std::mutex mutex_;  // of all but the peer
+ private:
+  std::mutex mutex_;
   Reference model_;
   OriginPlan plan_;
   TimePoint now_;
   int contents_ = 0;
   std::vector<std::string> told_;
-  support::ScriptedPeer peer_;  // the last: its threads use the others
 };
 
 }  // namespace ringside::model

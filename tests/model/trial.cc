@@ -60,6 +60,8 @@ std::string shown(const Reply& reply) {
 
 class Player {
  public:
+  Player(Origin& origin, Subject& subject) : origin_(origin), subject_(subject) {}
+
   Trial play(const History& history) {
     for (const Step& step : history) {
       if (!trial_.objection.empty()) break;
@@ -78,20 +80,18 @@ class Player {
     int wait_s = step.wait_s;
     if (step.to_end_of_life) {
       const auto life = origin_.with_model(
-          [&](Reference& model) { return model.life(step.request.uri, replica_.clock().now()); });
+          [&](Reference& model) { return model.life(step.request.uri, subject_.now()); });
       if (life) wait_s = life->left_s + *step.to_end_of_life;
       if (life && step.and_end_of_grace) wait_s += life->grace_s;
     }
     waited_s_ = std::max(0, wait_s);
-    if (waited_s_ == 0) return;
-    replica_.clock().advance(Seconds{waited_s_});
-    client_.reset();  // it may have idled for too long
+    if (waited_s_ > 0) subject_.pass(Seconds{waited_s_});
   }
 
   Request resolved(const Step& step) {
     Request request = step.request;
     const auto found = origin_.with_model(
-        [&](Reference& model) { return model.life(request.uri, replica_.clock().now()); });
+        [&](Reference& model) { return model.life(request.uri, subject_.now()); });
     const auto life = found.value_or(Reference::Life{});
     if (step.max_age) request.max_age_s = std::max(0, life.age_s + *step.max_age);
     if (step.min_fresh) request.min_fresh_s = std::max(0, life.left_s + *step.min_fresh);
@@ -114,26 +114,10 @@ class Player {
   }
 
   Reply ask(const Request& request) {
-    if (!client_) client_.emplace(replica_.client());
     const bool has_body = request.method == "POST" || request.method == "PUT";
-    const auto got = client_->ask(fmt::format(
+    return understood(subject_.ask(fmt::format(
         "{} {} HTTP/1.1\r\nHost: a.test\r\n{}{}\r\n{}", request.method, path(request.uri),
-        lines(request), has_body ? "Content-Length: 2\r\n" : "", has_body ? "hi" : ""));
-    if (got.ended || !got.whole || got.field("connection") == "close") client_.reset();
-    return understood(got);
-  }
-
-  // What is still fetched or stored now is, before anything else happens. It takes microseconds, so
-  // it is not slept over.
-  void settle(const Reply& reply) {
-    // A refresh in the background may not have begun: the one core comes to it before it answers.
-    if (reply.control.find("stale-while-revalidate") != std::string::npos) {
-      replica_.get("/never", "Cache-Control: only-if-cached\r\n");
-    }
-    for (int tries = 0; tries < 10'000 && replica_.store().flights != 0; ++tries) {
-      std::this_thread::yield();
-    }
-    replica_.settle();
+        lines(request), has_body ? "Content-Length: 2\r\n" : "", has_body ? "hi" : "")));
   }
 
   // One line for each thing that the origin did.
@@ -146,10 +130,10 @@ class Player {
   void play(const Step& step) {
     wait(step);
     const Request request = resolved(step);
-    origin_.begin(request, step.origin, replica_.clock().now());
+    origin_.begin(request, step.origin, subject_.now());
     const bool could = origin_.with_model([](Reference& model) { return model.could_reuse(); });
     const Reply reply = ask(request);
-    settle(reply);
+    subject_.settle(reply);
     origin_.with_model([&](Reference& model) {
       trial_.objection = model.objection(reply);
       trial_.could_reuse += could ? 1 : 0;
@@ -163,30 +147,79 @@ class Player {
     Seen& seen = seen_[static_cast<std::size_t>(request.uri)];
     if (!reply.tag.empty()) seen.tag = reply.tag;
     if (!reply.modified.empty()) {
-      seen.modified = http::parse_date(reply.modified, replica_.clock().now());
+      seen.modified = http::parse_date(reply.modified, subject_.now());
     }
   }
 
-  Origin origin_;
-  cache::SomeReplica replica_{origin_.address(), 16 * limits::kMiB, 1};
-  std::optional<support::TestClient> client_;
+  Origin& origin_;
+  Subject& subject_;
   std::array<Seen, 3> seen_;
   int waited_s_ = 0;
   Trial trial_;
 };
 
+class OneReplica final : public Subject {
+ public:
+  explicit OneReplica(Origin& origin) : origin_(origin) {}
+
+  [[nodiscard]] TimePoint now() override { return replica_.clock().now(); }
+  void pass(Seconds time) override {
+    replica_.clock().advance(time);
+    client_.reset();  // it may have idled for too long
+  }
+  [[nodiscard]] support::Reply ask(const std::string& request) override {
+    if (!client_) client_.emplace(replica_.client());
+    auto got = client_->ask(request);
+    if (got.ended || !got.whole || got.field("connection") == "close") client_.reset();
+    return got;
+  }
+  // It takes microseconds, so it is not slept over.
+  void settle(const Reply& reply) override {
+    // A refresh in the background may not have begun: the one core comes to it before it answers.
+    if (reply.control.find("stale-while-revalidate") != std::string::npos) {
+      replica_.get("/never", "Cache-Control: only-if-cached\r\n");
+    }
+    for (int tries = 0; tries < 10'000 && replica_.store().flights != 0; ++tries) {
+      std::this_thread::yield();
+    }
+    replica_.settle();
+  }
+
+ private:
+  void converse(support::Stage& stage) {
+    while (true) {
+      const auto said = origin_.answer(stage.read_request());
+      stage.send(said.bytes);
+      if (said.end) stage.close();
+    }
+  }
+
+  Origin& origin_;
+  support::ScriptedPeer peer_{[this](support::Stage& stage) { converse(stage); }};
+  cache::SomeReplica replica_{peer_.address(), 16 * limits::kMiB, 1};
+  std::optional<support::TestClient> client_;
+};
+
 }  // namespace
 
-Trial play(const History& history) { return Player().play(history); }
+Trial play(const History& history, Origin& origin, Subject& subject) {
+  return Player(origin, subject).play(history);
+}
 
-History shrunk(History history) {
-  history.resize(play(history).steps);
+Trial play(const History& history) {
+  Origin origin;
+  OneReplica replica(origin);
+  return play(history, origin, replica);
+}
+
+History shrunk(History history, const Play& play_one) {
+  history.resize(play_one(history).steps);
   for (std::size_t size = std::max<std::size_t>(1, history.size() / 2); size > 0; size /= 2) {
     for (std::size_t first = 0; first + size <= history.size();) {
       History shorter = history;
       const auto from = shorter.begin() + static_cast<std::ptrdiff_t>(first);
       shorter.erase(from, from + static_cast<std::ptrdiff_t>(size));
-      const auto trial = play(shorter);
+      const auto trial = play_one(shorter);
       if (trial.objection.empty()) {
         first += size;
       } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "base/clock.h"
 
@@ -20,27 +21,40 @@ class SimulatedTime {
   Instant now_{0};
 };
 
-// That time as one process sees it: no two machines agree about the hour, or about when they were
-// started.
+// How a machine's clock differs from the simulation's time.
+struct ClockTraits {
+  Milliseconds wall_offset{0};
+  Seconds uptime{0};
+  std::int64_t drift_ppm = 0;  // so much faster; negative: slower
+  Milliseconds wall_step{1};   // in which the hour moves on
+};
+
+// That time as one process sees it: no two machines agree about the hour, about when they were
+// started, or about how long a second is.
 class SimulatedClock final : public Clock {
  public:
-  SimulatedClock(const SimulatedTime& time, Milliseconds wall_offset, Seconds uptime) noexcept
-      : time_(time), wall_offset_(wall_offset), uptime_(uptime) {}
+  SimulatedClock(const SimulatedTime& time, const ClockTraits& traits) noexcept
+      : time_(time), traits_(traits) {}
 
   [[nodiscard]] TimePoint now() const noexcept override {
-    return start + wall_offset_ + std::chrono::duration_cast<Milliseconds>(time_.now());
+    const auto passed =
+        traits_.wall_offset + std::chrono::duration_cast<Milliseconds>(passed_here());
+    return start + passed / traits_.wall_step * traits_.wall_step;
   }
   [[nodiscard]] SteadyPoint steady_now() const noexcept override {
-    return SteadyPoint{uptime_ + time_.now()};
+    return SteadyPoint{traits_.uptime + passed_here()};
   }
 
  private:
   // Sun, 06 Nov 1994 08:49:37 GMT
   static constexpr TimePoint start{Milliseconds{784'111'777'000}};
 
+  [[nodiscard]] Instant passed_here() const noexcept {
+    return time_.now() + time_.now() * traits_.drift_ppm / 1'000'000;
+  }
+
   const SimulatedTime& time_;
-  const Milliseconds wall_offset_;
-  const Seconds uptime_;
+  const ClockTraits traits_;
 };
 
 }  // namespace ringside::simulation

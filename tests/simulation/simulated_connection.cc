@@ -76,8 +76,9 @@ std::unique_ptr<net::Transport> SimulatedConnection::open(std::size_t index, net
 
 Attempt SimulatedConnection::read(std::size_t index, char* to, std::size_t bytes) {
   End& end = ends_[index];
-  if (end.broken || end.closed) return {0, std::make_error_code(std::errc::connection_reset)};
-  if (end.arrived.empty()) {
+  // As in Linux: what had arrived before a reset can be read still.
+  if (end.arrived.empty() || end.closed) {
+    if (end.broken || end.closed) return {0, std::make_error_code(std::errc::connection_reset)};
     if (end.end_arrived) return {};
     return {0, {}, true};
   }
@@ -176,6 +177,7 @@ bool SimulatedConnection::anything_arrived(std::size_t index) const noexcept {
 
 void SimulatedConnection::tell_established(const net::SocketAddress& address) {
   at_end(1, [self = shared_from_this(), address] {
+    if (self->ends_[1].broken) return;  // with the process that it was for
     SimulatedListener* const listener = self->network_.listener_at(address);
     if (listener != nullptr) return listener->complete(self);
     self->reset_on_close(1);
@@ -188,8 +190,20 @@ void SimulatedConnection::lose(const SimulatedHost& host) {
     End& end = ends_[index];
     if (&end.host != &host || end.closed || end.broken) continue;
     end.broken = true;
+    end.arrived.clear();
     send_to(1 - index, Segment{Segment::Kind::reset});
   }
+}
+
+bool SimulatedConnection::is_between(const SimulatedHost& one,
+                                     const SimulatedHost& other) const noexcept {
+  const SimulatedHost* const client = &ends_[0].host;
+  const SimulatedHost* const server = &ends_[1].host;
+  return (client == &one && server == &other) || (client == &other && server == &one);
+}
+
+void SimulatedConnection::reset_both() {
+  for (const std::size_t index : {0U, 1U}) bring_to(index, Segment{Segment::Kind::reset});
 }
 
 void SimulatedConnection::at_end(std::size_t index, std::function<void()> event) {
@@ -204,6 +218,10 @@ void SimulatedConnection::at_end(std::size_t index, std::function<void()> event)
 }
 
 void SimulatedConnection::send_to(std::size_t index, Segment segment) {
+  if (network_.may_send(ends_[1 - index].host)) bring_to(index, std::move(segment));
+}
+
+void SimulatedConnection::bring_to(std::size_t index, Segment segment) {
   at_end(index, [self = shared_from_this(), index, segment = std::move(segment)] {
     self->arrive(index, segment);
   });
@@ -228,7 +246,6 @@ void SimulatedConnection::arrive(std::size_t index, const Segment& segment) {
       break;
     case Kind::reset:
       end.broken = true;
-      end.arrived.clear();
       break;
     case Kind::confirm:
       end.unconfirmed_bytes -= segment.bytes;

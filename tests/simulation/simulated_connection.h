@@ -46,6 +46,10 @@ class SimulatedConnection : public std::enable_shared_from_this<SimulatedConnect
   void tell_established(const net::SocketAddress& address);
   // The process at `host` is gone, where it is one of the two.
   void lose(const SimulatedHost& host);
+  [[nodiscard]] bool is_between(const SimulatedHost& one,
+                                const SimulatedHost& other) const noexcept;
+  // Both ends are told by a reset that none of them sent.
+  void reset_both();
 
  private:
   // What goes over the wire. confirm: that so much was read.
@@ -72,7 +76,10 @@ class SimulatedConnection : public std::enable_shared_from_this<SimulatedConnect
 
   // Happens at the end, where it arrives there.
   void at_end(std::size_t index, std::function<void()> event);
+  // The other end sends it.
   void send_to(std::size_t index, Segment segment);
+  // It is on its way, whoever sent it.
+  void bring_to(std::size_t index, Segment segment);
   void arrive(std::size_t index, const Segment& segment);
   [[nodiscard]] bool is_ready(const End& end, net::Transport::Ready ready) const noexcept;
   void wake(std::size_t index);

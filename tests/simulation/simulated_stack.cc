@@ -41,6 +41,9 @@ Task<Result<std::unique_ptr<net::Transport>>> SimulatedHost::connect(net::Core& 
                                                                      net::SocketAddress address,
                                                                      SteadyPoint deadline,
                                                                      ErrorSource other_side) {
+  const Error refused{ErrorKind::refused, other_side, Retry::yes,
+                      fmt::format("cannot connect to {}", address.text())};
+  if (!network_.may_send(*this)) co_return refused;
   net::Waiter waiter(core);
   const auto attempt = std::make_shared<SimulatedNetwork::Attempt>(
       SimulatedNetwork::Attempt{*this, address, waiter.bell()});
@@ -49,8 +52,8 @@ Task<Result<std::unique_ptr<net::Transport>>> SimulatedHost::connect(net::Core& 
   attempt->abandoned = true;
   if (answered && attempt->established) co_return attempt->connection->open(0, core);
   if (attempt->established) attempt->connection->close(0);
-  co_return Error{answered ? ErrorKind::refused : ErrorKind::timeout, other_side, Retry::yes,
-                  fmt::format("cannot connect to {}", address.text())};
+  if (answered) co_return refused;
+  co_return Error{ErrorKind::timeout, other_side, Retry::yes, refused.message};
 }
 
 SimulatedNetwork::SimulatedNetwork(Random& random, const SimulatedTime& time,
@@ -87,9 +90,61 @@ void SimulatedNetwork::heal(const SimulatedHost& from, const SimulatedHost& to) 
 void SimulatedNetwork::kill(const SimulatedHost& host) {
   note("kill {}", host.name());
   std::erase_if(listeners_, [&](const auto& row) { return row.first.address == host.address(); });
+  dies_at_.erase(host.name());
   for (const auto& weak : connections_) {
     if (const auto connection = weak.lock()) connection->lose(host);
   }
+  std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
+  dead_.insert(host.name());
+}
+
+void SimulatedNetwork::revive(const SimulatedHost& host) {
+  note("revive {}", host.name());
+  dead_.erase(host.name());
+}
+
+void SimulatedNetwork::isolate(const SimulatedHost& host) {
+  for (const auto& other : hosts_) {
+    if (other.get() == &host) continue;
+    cut(host, *other);
+    cut(*other, host);
+  }
+}
+
+void SimulatedNetwork::rejoin(const SimulatedHost& host) {
+  for (const auto& other : hosts_) {
+    if (other.get() == &host) continue;
+    heal(host, *other);
+    heal(*other, host);
+  }
+}
+
+void SimulatedNetwork::reset_between(const SimulatedHost& one, const SimulatedHost& other) {
+  note("reset between {} and {}", one.name(), other.name());
+  for (const auto& weak : connections_) {
+    const auto connection = weak.lock();
+    if (connection && connection->is_between(one, other)) connection->reset_both();
+  }
+}
+
+std::uint64_t SimulatedNetwork::sent_by(const SimulatedHost& host) const {
+  const auto found = sent_.find(host.name());
+  return found == sent_.end() ? 0 : found->second;
+}
+
+void SimulatedNetwork::let_die_after(const SimulatedHost& host, std::uint64_t things) {
+  dies_at_[host.name()] = sent_by(host) + things;
+}
+
+bool SimulatedNetwork::has_died(const SimulatedHost& host) const {
+  const auto found = dies_at_.find(host.name());
+  return found != dies_at_.end() && sent_by(host) >= found->second;
+}
+
+bool SimulatedNetwork::may_send(const SimulatedHost& host) {
+  if (dead_.contains(host.name()) || has_died(host)) return false;
+  ++sent_[host.name()];
+  return true;
 }
 
 std::optional<Instant> SimulatedNetwork::next() const {
@@ -106,7 +161,8 @@ const SimulatedHost* SimulatedNetwork::deliver_next() {
 
 // Most of what is sent arrives soon, now and then something takes long.
 Instant SimulatedNetwork::arrival() {
-  const std::uint64_t most_us = random_.one_in(50) ? 30'000 : 500;
+  const bool slow = slow_one_in_ != 0 && random_.one_in(slow_one_in_);
+  const std::uint64_t most_us = slow ? 30'000 : 500;
   return time_.now() + Instant{50 + random_.below(most_us)};
 }
 
@@ -152,7 +208,8 @@ void SimulatedNetwork::arrive(const std::shared_ptr<Attempt>& attempt,
 }
 
 void SimulatedNetwork::answer(const std::shared_ptr<Attempt>& attempt, const SimulatedHost& by) {
-  if (!passes(by, attempt->from) || attempt->abandoned) return;
+  const bool nobody_waits = attempt->abandoned || dead_.contains(attempt->from.name());
+  if (!passes(by, attempt->from) || nobody_waits) return;
   note("{} {} {}", attempt->from.name(), attempt->connection ? "is connected to" : "is refused by",
        by.name());
   if (attempt->connection) {

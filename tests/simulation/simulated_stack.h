@@ -61,9 +61,26 @@ class SimulatedNetwork {
   // heal(), as TCP sends it again; only attempts to connect are lost.
   void cut(const SimulatedHost& from, const SimulatedHost& to);
   void heal(const SimulatedHost& from, const SimulatedHost& to);
+  // The same with all other machines, both ways: it has no power, or no cable.
+  void isolate(const SimulatedHost& host);
+  void rejoin(const SimulatedHost& host);
+  // Something between the two ends their connections with a reset.
+  void reset_between(const SimulatedHost& one, const SimulatedHost& other);
   // The process has ended without a word, its machine goes on: who is connected is told by a reset,
-  // and who comes is refused. The process is not to be run any more.
+  // and who comes is refused. Of what the process still does until it is destroyed nobody hears.
   void kill(const SimulatedHost& host);
+  // Its machine is ready for the next process.
+  void revive(const SimulatedHost& host);
+
+  // How many things the host has sent; what it does in between cannot be told from outside.
+  [[nodiscard]] std::uint64_t sent_by(const SimulatedHost& host) const;
+  // After so many things more its process has died, in the middle of what it does: it is to be
+  // killed as soon as has_died().
+  void let_die_after(const SimulatedHost& host, std::uint64_t things);
+  [[nodiscard]] bool has_died(const SimulatedHost& host) const;
+
+  // Of how many things that are sent one takes long; 0: none.
+  void set_slow_one_in(std::uint64_t count) noexcept { slow_one_in_ = count; }
 
   // When the next of what is on its way arrives.
   [[nodiscard]] std::optional<Instant> next() const;
@@ -90,6 +107,8 @@ class SimulatedNetwork {
     note_(fmt::format(format, std::forward<Parts>(parts)...));
   }
   [[nodiscard]] Instant arrival();
+  // Counts what `host` sends. False: it is dead.
+  [[nodiscard]] bool may_send(const SimulatedHost& host);
   void at(Instant when, const SimulatedHost& where, Event event);
   [[nodiscard]] bool passes(const SimulatedHost& from, const SimulatedHost& to) const;
   [[nodiscard]] const SimulatedHost* host_at(const IpAddress& address) const;
@@ -112,6 +131,11 @@ class SimulatedNetwork {
   std::vector<std::weak_ptr<SimulatedConnection>> connections_;
   std::set<std::pair<std::string, std::string>> cuts_;  // by name: pointers have no fixed order
   std::vector<Held> held_;
+  // By name, likewise.
+  std::set<std::string> dead_;
+  std::map<std::string, std::uint64_t> sent_;
+  std::map<std::string, std::uint64_t> dies_at_;  // having sent so much
+  std::uint64_t slow_one_in_ = 50;
 };
 
 // Accepts what the network has completed.

@@ -1,63 +1,43 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "tests/simulation/tier.h"
-#include "tests/simulation/world.h"
+#include "tests/simulation/scene.h"
+#include "tests/simulation/seeds.h"
 
 namespace ringside::simulation {
 namespace {
 
-constexpr std::size_t requests = 200;
-constexpr std::size_t paths = 50;
-constexpr std::size_t clients_at_once = 4;
-// Of simulated time: longer than all that may be waited for.
-constexpr Milliseconds most = 10 * limits::request_deadline;
+const Shape whole_tier{.replicas = 11, .sidecars = 2, .cores = 2};
 
-std::vector<std::string> some_targets(Random& random) {
-  std::vector<std::string> targets;
-  for (std::size_t i = 0; i < requests; ++i) {
-    targets.push_back(fmt::format("/page-{}", random.below(paths)));
-  }
-  return targets;
-}
-
-// A world with a tier of three and clients who ask for some targets.
-struct Scene {
-  explicit Scene(std::uint64_t seed)
-      : world(seed),
-        targets(some_targets(world.random())),
-        tier(world, 3),
-        clients(world, tier.address(), targets, clients_at_once) {}
-
-  World world;
-  const std::vector<std::string> targets;
-  SimulatedTier tier;
-  SimulatedClients clients;
-};
-
+// Something of everything.
 std::string trace_of(std::uint64_t seed) {
-  Scene scene(seed);
-  EXPECT_TRUE(scene.world.run_until([&] { return scene.clients.all_answered(); }, most));
+  Scene scene(seed, whole_tier);
+  EXPECT_TRUE(scene.run_until_answered(50));
+  scene.tier.crash_replica(3);
+  EXPECT_TRUE(scene.run_until_answered(100));
+  scene.world.freeze(scene.tier.replica_machine(4));
+  scene.tier.start_replica(3);
+  EXPECT_TRUE(scene.run_until_answered(150));
+  scene.world.thaw(scene.tier.replica_machine(4));
+  EXPECT_TRUE(scene.run_until_all_answered());
   return scene.world.trace();
 }
 
 TEST(Simulation, TheSameSeedGivesTheSameTrace) {
   const std::string trace = trace_of(1);
-  EXPECT_GT(trace.size(), requests);
+  EXPECT_GT(trace.size(), 10'000U);
   EXPECT_TRUE(trace == trace_of(1));
   EXPECT_FALSE(trace == trace_of(2));
 }
 
 TEST(Simulation, EveryKeyIsFetchedOnce) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    SCOPED_TRACE(seed);
-    Scene scene(seed);
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.clients.all_answered(); }, most));
+  for (const std::uint64_t seed : seeds(5)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, whole_tier);
+    ASSERT_TRUE(scene.run_until_all_answered());
     EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
     EXPECT_EQ(scene.clients.repeats(), 0U);
     const std::set<std::string> keys(scene.targets.begin(), scene.targets.end());
@@ -68,49 +48,117 @@ TEST(Simulation, EveryKeyIsFetchedOnce) {
   }
 }
 
+// A hundred at once for the same, on all cores of both sidecars and of the replica.
+TEST(Simulation, WhatManyAskForAtOnceIsFetchedOnce) {
+  for (const std::uint64_t seed : seeds(5)) {
+    SCOPED_TRACE(shown(seed));
+    World world(seed);
+    SimulatedTier tier(world, {.replicas = 3, .sidecars = 2, .cores = 3});
+    const std::vector<std::string> targets(100, target_of("page", 300'000, 300'000));
+    const SimulatedClients clients(world, "clients", tier.addresses(), targets, targets.size());
+    ASSERT_TRUE(world.run_until([&] { return clients.all_answered(); }, most));
+    EXPECT_EQ(clients.wrong(), std::vector<std::string>());
+    EXPECT_EQ(tier.origin().all_fetches(), 1U);
+  }
+}
+
+TEST(Simulation, BetweenTurnsNoStoreHoldsMoreThanItMay) {
+  Scene scene(1, whole_tier);
+  std::size_t turns = 0;
+  scene.world.at_end_of_turn([&](const World::Machine&, net::Core&) {
+    ++turns;
+    for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+      const auto store = *scene.tier.replica(index).sheet().totals().store;
+      EXPECT_LE(store.used_bytes, store.limit_bytes);
+    }
+  });
+  ASSERT_TRUE(scene.run_until_answered(20));
+  EXPECT_GT(turns, 100U);
+}
+
 // What becomes of a replica, or of the way to it.
-enum class Fault { requests_lost, answers_lost, all_late, machine_gone, process_gone };
+enum class Fault {
+  requests_lost,
+  answers_lost,
+  all_late,
+  connections_reset,
+  machine_gone,
+  process_gone,
+  process_anew,
+  process_frozen,
+};
 
 // Longer than the sidecar waits before it doubts a replica.
 constexpr Milliseconds late{2 * limits::suspicion_after};
 
-void strike(Fault fault, Scene& scene, World::Machine& replica) {
+void strike(Fault fault, Scene& scene, std::size_t struck) {
   SimulatedNetwork& network = scene.world.network();
-  const SimulatedHost& sidecar = scene.tier.sidecar_machine().host;
-  const SimulatedHost& origin = scene.tier.origin().host();
-  if (fault == Fault::process_gone) return scene.world.kill(replica);
-  if (fault != Fault::answers_lost) network.cut(sidecar, replica.host);
-  if (fault != Fault::requests_lost) network.cut(replica.host, sidecar);
-  if (fault == Fault::all_late) {
-    EXPECT_FALSE(scene.world.run_until([] { return false; }, late));
-    network.heal(sidecar, replica.host);
-    network.heal(replica.host, sidecar);
+  World::Machine& replica = scene.tier.replica_machine(struck);
+  const SimulatedHost& sidecar = scene.tier.sidecar_machine(0).host;
+  switch (fault) {
+    case Fault::requests_lost:
+      return network.cut(sidecar, replica.host);
+    case Fault::answers_lost:
+      return network.cut(replica.host, sidecar);
+    case Fault::all_late:
+      network.isolate(replica.host);
+      scene.world.run_for(late);
+      return network.rejoin(replica.host);
+    case Fault::connections_reset:
+      return network.reset_between(sidecar, replica.host);
+    case Fault::machine_gone:
+      return network.isolate(replica.host);
+    case Fault::process_gone:
+      return scene.tier.crash_replica(struck);
+    case Fault::process_anew:
+      scene.tier.crash_replica(struck);
+      scene.world.run_for(late);
+      return scene.tier.start_replica(struck);
+    case Fault::process_frozen:
+      scene.world.freeze(replica);
+      scene.world.run_for(late);
+      return scene.world.thaw(replica);
   }
-  if (fault != Fault::machine_gone) return;
-  network.cut(origin, replica.host);
-  network.cut(replica.host, origin);
 }
 
 class SimulationOfFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(SimulationOfFault, EveryRequestIsAnsweredAllTheSame) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    SCOPED_TRACE(seed);
-    Scene scene(seed);
-    const std::size_t before = scene.world.random().below(requests);
+  for (const std::uint64_t seed : seeds(5)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 3, .sidecars = 1, .cores = 2});
+    const std::size_t before = scene.world.random().below(scene.targets.size());
     const std::size_t struck = scene.world.random().below(3);
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.clients.answered() >= before; }, most));
-    strike(GetParam(), scene, scene.tier.replica_machine(struck));
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.clients.all_answered(); }, most));
+    ASSERT_TRUE(scene.run_until_answered(before));
+    strike(GetParam(), scene, struck);
+    ASSERT_TRUE(scene.run_until_all_answered());
     EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
     // Only an answer that was on its way breaks; nobody can finish it.
-    EXPECT_LE(scene.clients.repeats(), clients_at_once);
+    EXPECT_LE(scene.clients.repeats(), Scene::clients_at_once);
+    EXPECT_EQ(scene.clients.unanswered(), 0U);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, SimulationOfFault,
                          testing::Values(Fault::requests_lost, Fault::answers_lost, Fault::all_late,
-                                         Fault::machine_gone, Fault::process_gone));
+                                         Fault::connections_reset, Fault::machine_gone,
+                                         Fault::process_gone, Fault::process_anew,
+                                         Fault::process_frozen));
+
+TEST(Simulation, WhereOneSidecarDiesTheClientsGoToTheOtherAndComeBack) {
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, whole_tier);
+    ASSERT_TRUE(scene.run_until_answered(60));
+    scene.tier.crash_sidecar(0);
+    ASSERT_TRUE(scene.run_until_answered(120));
+    scene.tier.start_sidecar(0);
+    scene.tier.crash_sidecar(1);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
+    EXPECT_LE(scene.clients.repeats(), 2 * Scene::clients_at_once);
+  }
+}
 
 }  // namespace
 }  // namespace ringside::simulation

@@ -2,24 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "base/check.h"
-#include "base/hash.h"
-#include "base/limits.h"
-#include "http/date.h"
 #include "http1/wire.h"
+#include "tier/membership.h"
 
 namespace ringside::simulation {
 namespace {
-
-constexpr std::uint16_t http_port = 80;
-constexpr std::uint64_t body_most_bytes = 30'000;
-constexpr std::uint64_t large_body_bytes = 300'000;
-
-Endpoint port_of(const World::Machine& machine) {
-  return {machine.host.address().text(), http_port};
-}
 
 // The control threads of a simulation have nobody to tell.
 template <class T>
@@ -30,155 +18,122 @@ T started(Result<T> result) {
 
 }  // namespace
 
-std::string body_of(std::string_view target) {
-  const std::uint64_t hash = hash64(target);
-  const std::uint64_t bytes = hash % 10 == 0 ? large_body_bytes : hash % body_most_bytes;
-  std::string body;
-  while (body.size() < bytes) body += fmt::format("{} {}\n", target, body.size());
-  body.resize(bytes);
-  return body;
-}
-
-SimulatedOrigin::SimulatedOrigin(World& world)
-    : machine_(world.add_machine("origin")),
-      cores_("origin", 1, machine_.clock, machine_.host),
-      server_(cores_, [this](http::Connection& connection) { return serve(connection); }) {
-  RINGSIDE_CHECK(server_.listen(port_of(machine_)));
-  cores_.start_without_threads();
-  world.run_on(machine_, cores_);
-}
-
-Task<void> SimulatedOrigin::serve(http::Connection& connection) {
-  http::RequestHead request;
-  while (true) {
-    connection.set_deadline(limits::client_idle_timeout);
-    const auto begun = co_await connection.wait_for_message();
-    if (!begun || !*begun) co_return;
-    const auto read = co_await connection.read_request(http::HeadLimits::defaults(), request);
-    if (!read) co_return;
-    const std::string target(request.target);
-    while (!connection.body_done()) {
-      const auto piece = co_await connection.read_body();
-      if (!piece) co_return;
-    }
-    ++fetches_[target];
-    const std::string body = body_of(target);
-    const auto date = http::format_date(machine_.clock.now());
-    const std::string head = fmt::format(
-        "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: max-age=3600\r\nContent-Length: {}\r\n\r\n",
-        std::string_view(date.data(), date.size()), body.size());
-    const std::array<std::string_view, 2> buffers{head, body};
-    const auto written = co_await connection.write(buffers, limits::client_io_timeout);
-    if (!written) co_return;
-  }
-}
-
-SimulatedClients::SimulatedClients(World& world, const Endpoint& to,
-                                   std::vector<std::string> targets, std::size_t clients)
+SimulatedTier::SimulatedTier(World& world, Shape shape)
     : world_(world),
-      machine_(world.add_machine("clients")),
-      to_(to),
-      targets_(std::move(targets)),
-      cores_("clients", 1, machine_.clock, machine_.host) {
-  for (std::size_t i = 0; i < clients; ++i) cores_[0].spawn(work());
-  cores_.start_without_threads();
-  world.run_on(machine_, cores_);
+      shape_(std::move(shape)),
+      origin_(std::make_unique<SimulatedOrigin>(world, world.add_machine("origin"))),
+      origin_address_(origin_->address()) {
+  add_all();
 }
 
-Task<void> SimulatedClients::work() {
-  std::unique_ptr<http::Connection> connection;
-  while (next_ < targets_.size()) {
-    const std::string& target = targets_[next_++];
-    while (true) {
-      const auto answered = co_await ask(connection, target);
-      if (cores_[0].stopped()) co_return;
-      if (answered) break;
-      world_.note(fmt::format("GET {} is repeated: {}", target, answered.error().message));
-      connection.reset();
-      ++repeats_;
-    }
-    ++answered_;
+SimulatedTier::SimulatedTier(World& world, Shape shape, const Endpoint& origin)
+    : world_(world), shape_(std::move(shape)), origin_address_(origin) {
+  add_all();
+}
+
+void SimulatedTier::add_all() {
+  while (replicas_.size() < shape_.replicas) grow();
+  while (sidecars_.size() < shape_.sidecars) {
+    sidecars_.push_back(
+        {&world_.add_machine(fmt::format("sidecar-{}", sidecars_.size())), nullptr});
+    start_sidecar(sidecars_.size() - 1);
   }
 }
 
-Task<Result<void>> SimulatedClients::ask(std::unique_ptr<http::Connection>& connection,
-                                         const std::string& target) {
-  net::Core& core = cores_[0];
-  const SteadyPoint deadline = core.steady_now() + 2 * limits::request_deadline;
-  if (!connection) {
-    auto connected =
-        co_await machine_.host.connect(core, *net::numeric(to_), deadline, ErrorSource::peer);
-    if (!connected) co_return connected.error();
-    connection = std::make_unique<http::Connection>(core, *std::move(connected), ErrorSource::peer);
-  }
-  connection->set_deadline(deadline);
-  const std::string request = fmt::format("GET {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
-  const std::array<std::string_view, 1> buffers{request};
-  const auto written = co_await connection->write(buffers);
-  if (!written) co_return written.error();
-  http::ResponseHead head;
-  const auto read = co_await connection->read_response(http::HeadLimits::defaults(), "GET", head);
-  if (!read) co_return read.error();
-  const int status = head.status;
-  const bool keep_alive = head.keep_alive;
-  std::string body;
-  while (!connection->body_done()) {
-    const auto piece = co_await connection->read_body();
-    if (!piece) co_return piece.error();
-    body += *piece;
-  }
-  world_.note(fmt::format("GET {}: {}, {} bytes", target, status, body.size()));
-  if (status != 200 || body != body_of(target)) {
-    wrong_.push_back(fmt::format("{}: {} {}", target, status, body.substr(0, 200)));
-  }
-  if (!keep_alive) connection.reset();
-  co_return Result<void>();
+std::vector<Endpoint> SimulatedTier::addresses() const {
+  std::vector<Endpoint> all;
+  for (std::size_t index = 0; index < sidecars_.size(); ++index) all.push_back(address(index));
+  return all;
 }
 
-SimulatedTier::SimulatedTier(World& world, std::size_t replicas)
-    : world_(world), origin_(world), sidecar_machine_(world.add_machine("sidecar")) {
-  for (std::size_t i = 0; i < replicas; ++i) add_replica(fmt::format("cache-{}", i));
-  add_sidecar();
+std::size_t SimulatedTier::named_in(const std::string& cache_status) const {
+  for (std::size_t index = 0; index < replicas_.size(); ++index) {
+    if (cache_status.starts_with(replicas_[index].machine->host.name() + ";")) return index;
+  }
+  return replicas_.size();
 }
 
-void SimulatedTier::add_replica(const std::string& name) {
-  World::Machine& machine = world_.add_machine(name);
+std::size_t SimulatedTier::flights() const {
+  std::size_t sum = 0;
+  for (const auto& place : replicas_) {
+    if (place.process) sum += place.process->sheet().totals().store->flights;
+  }
+  return sum;
+}
+
+void SimulatedTier::grow() {
+  replicas_.push_back({&world_.add_machine(fmt::format("cache-{}", replicas_.size())), nullptr});
+  start_replica(replicas_.size() - 1);
+  ++version_;
+}
+
+void SimulatedTier::publish(std::size_t sidecar) {
+  world_.note(fmt::format("sidecar-{} hears of {} replicas", sidecar, replicas_.size()));
+  sidecars_[sidecar].process->apply(settings_of_sidecars());
+}
+
+void SimulatedTier::crash_replica(std::size_t index) {
+  world_.kill(*replicas_[index].machine);
+  replicas_[index].process.reset();
+}
+
+void SimulatedTier::crash_sidecar(std::size_t index) {
+  world_.kill(*sidecars_[index].machine);
+  sidecars_[index].process.reset();
+}
+
+void SimulatedTier::start_replica(std::size_t index) {
+  auto& [machine, process] = replicas_[index];
+  world_.revive(*machine);
   const http::RouteMatch everything;
   auto settings = std::make_shared<cache::Settings>();
-  settings->routes = {{"all", everything, {net::Origin{origin_.address(), 1}}}};
+  settings->routes = {{"all", everything, {net::Origin{origin_address_, 1}}}};
   settings->route_table = http::RouteTable::make({everything}).value();
+  if (shape_.of_replicas) shape_.of_replicas(*settings);
   cache::Replica::Start start;
-  start.name = name;
+  start.name = machine->host.name();
   start.place.wire = &http::wire();
-  start.place.listen = port_of(machine);
+  start.place.listen = port_of(*machine);
+  start.place.cores = shape_.cores;
   start.settings = std::move(settings);
-  start.place.stack = &machine.host;
+  start.place.stack = &machine->host;
   start.place.threads = false;
-  replicas_.push_back(started(cache::Replica::start(std::move(start), machine.clock)));
-  replica_machines_.push_back(&machine);
-  world_.run_on(machine, replicas_.back()->cores());
+  process = started(cache::Replica::start(std::move(start), machine->clock));
+  world_.run_on(*machine, process->cores());
 }
 
-void SimulatedTier::add_sidecar() {
+void SimulatedTier::start_sidecar(std::size_t index) {
+  auto& [machine, process] = sidecars_[index];
+  world_.revive(*machine);
+  sidecar::Sidecar::Start start;
+  start.place.wire = &http::wire();
+  start.place.listen = port_of(*machine);
+  start.place.cores = shape_.cores;
+  start.settings = settings_of_sidecars();
+  start.place.stack = &machine->host;
+  start.place.threads = false;
+  process = started(sidecar::Sidecar::start(std::move(start), machine->clock));
+  world_.run_on(*machine, process->cores());
+}
+
+std::shared_ptr<const sidecar::Settings> SimulatedTier::settings_of_sidecars() const {
   const http::RouteMatch everything;
   auto settings = std::make_shared<sidecar::Settings>();
   sidecar::Route route;
   route.name = "all";
+  route.origins = {net::Origin{origin_address_, 1}};
   settings->routes = {std::move(route)};
   settings->route_table = http::RouteTable::make({everything}).value();
+  // As the program has it: a replica can say itself that its origin is silent.
+  settings->first_byte_timeout =
+      limits::connect_timeout + limits::first_byte_timeout + limits::replica_answer_allowance;
   std::vector<shard::MemberAt> members;
-  for (const World::Machine* machine : replica_machines_) {
-    members.push_back({{machine->host.name(), 1, ""}, port_of(*machine)});
+  for (const auto& place : replicas_) {
+    members.push_back({{place.machine->host.name(), 1, ""}, port_of(*place.machine)});
   }
-  settings->membership = tier::make_membership(members, "ring", 1).value();
-  sidecar::Sidecar::Start start;
-  start.place.wire = &http::wire();
-  start.place.listen = port_of(sidecar_machine_);
-  start.settings = std::move(settings);
-  start.place.stack = &sidecar_machine_.host;
-  start.place.threads = false;
-  sidecar_ = started(sidecar::Sidecar::start(std::move(start), sidecar_machine_.clock));
-  world_.run_on(sidecar_machine_, sidecar_->cores());
+  settings->membership = tier::make_membership(members, "ring", version_).value();
+  if (shape_.of_sidecars) shape_.of_sidecars(*settings);
+  return settings;
 }
 
 }  // namespace ringside::simulation

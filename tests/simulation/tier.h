@@ -1,97 +1,87 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cache/replica.h"
-#include "http1/connection.h"
-#include "http1/server.h"
 #include "sidecar/sidecar.h"
+#include "tests/simulation/origin.h"
 #include "tests/simulation/world.h"
 
 namespace ringside::simulation {
 
-// What the origin says of a target: of a few bytes, or of more than any buffer holds.
-[[nodiscard]] std::string body_of(std::string_view target);
-
-// Answers every GET with the target's body, and counts.
-class SimulatedOrigin {
- public:
-  explicit SimulatedOrigin(World& world);
-  ~SimulatedOrigin() { cores_.stop(); }
-
-  [[nodiscard]] Endpoint address() const { return server_.address(); }
-  [[nodiscard]] const SimulatedHost& host() const noexcept { return machine_.host; }
-  // By target.
-  [[nodiscard]] const std::map<std::string, std::size_t>& fetches() const noexcept {
-    return fetches_;
-  }
-
- private:
-  Task<void> serve(http::Connection& connection);
-
-  World::Machine& machine_;
-  std::map<std::string, std::size_t> fetches_;
-  net::CoreGroup cores_;
-  http::Server server_;
+struct Shape {
+  std::size_t replicas = 3;
+  std::size_t sidecars = 1;
+  std::size_t cores = 1;  // of each replica and each sidecar
+  // Changes what is as it comes otherwise.
+  std::function<void(cache::Settings&)> of_replicas = {};
+  std::function<void(sidecar::Settings&)> of_sidecars = {};
 };
 
-// Some clients, who share a list of targets, each asking for one after the other.
-class SimulatedClients {
- public:
-  SimulatedClients(World& world, const Endpoint& to, std::vector<std::string> targets,
-                   std::size_t clients);
-  ~SimulatedClients() { cores_.stop(); }
-
-  // Whole answers.
-  [[nodiscard]] std::size_t answered() const noexcept { return answered_; }
-  [[nodiscard]] bool all_answered() const noexcept { return answered_ == targets_.size(); }
-  // What was asked again, since the connection broke before the answer was whole.
-  [[nodiscard]] std::size_t repeats() const noexcept { return repeats_; }
-  // Whole answers that are not what the origin says.
-  [[nodiscard]] const std::vector<std::string>& wrong() const noexcept { return wrong_; }
-
- private:
-  Task<void> work();
-  Task<Result<void>> ask(std::unique_ptr<http::Connection>& connection, const std::string& target);
-
-  World& world_;
-  World::Machine& machine_;
-  const Endpoint to_;
-  const std::vector<std::string> targets_;
-  std::size_t next_ = 0;
-  std::size_t answered_ = 0;
-  std::size_t repeats_ = 0;
-  std::vector<std::string> wrong_;
-  net::CoreGroup cores_;
-};
-
-// An origin, replicas in front of it and a sidecar in front of them.
+// An origin, replicas in front of it and sidecars in front of them.
 class SimulatedTier {
  public:
-  SimulatedTier(World& world, std::size_t replicas);
+  SimulatedTier(World& world, Shape shape);
+  SimulatedTier(World& world, Shape shape, const Endpoint& origin);  // another's, in place of ours
 
-  [[nodiscard]] Endpoint address() const { return sidecar_->address(); }
-  [[nodiscard]] const SimulatedOrigin& origin() const noexcept { return origin_; }
-  [[nodiscard]] World::Machine& sidecar_machine() noexcept { return sidecar_machine_; }
-  [[nodiscard]] World::Machine& replica_machine(std::size_t index) noexcept {
-    return *replica_machines_[index];
+  [[nodiscard]] std::size_t sidecars() const noexcept { return sidecars_.size(); }
+  [[nodiscard]] std::size_t replicas() const noexcept { return replicas_.size(); }
+  [[nodiscard]] Endpoint address(std::size_t sidecar = 0) const {
+    return port_of(*sidecars_[sidecar].machine);
   }
+  [[nodiscard]] std::vector<Endpoint> addresses() const;
+  [[nodiscard]] SimulatedOrigin& origin() noexcept { return *origin_; }
+  [[nodiscard]] World::Machine& sidecar_machine(std::size_t index) noexcept {
+    return *sidecars_[index].machine;
+  }
+  [[nodiscard]] World::Machine& replica_machine(std::size_t index) noexcept {
+    return *replicas_[index].machine;
+  }
+  [[nodiscard]] sidecar::Sidecar& sidecar(std::size_t index = 0) noexcept {
+    return *sidecars_[index].process;
+  }
+  [[nodiscard]] cache::Replica& replica(std::size_t index) noexcept {
+    return *replicas_[index].process;
+  }
+  [[nodiscard]] bool has_replica(std::size_t index) const noexcept {
+    return replicas_[index].process != nullptr;
+  }
+  // The replica that a reply names.
+  [[nodiscard]] std::size_t named_in(const std::string& cache_status) const;
+  // Answers that are fetched at present, by all replicas.
+  [[nodiscard]] std::size_t flights() const;
+
+  // The process goes without a word; the next on its machine is a new one, with an empty store.
+  void crash_replica(std::size_t index);
+  void start_replica(std::size_t index);
+  void crash_sidecar(std::size_t index);
+  void start_sidecar(std::size_t index);
+
+  // Starts one more replica, of which nobody knows until publish().
+  void grow();
+  // Tells a sidecar of all replicas.
+  void publish(std::size_t sidecar);
 
  private:
-  void add_replica(const std::string& name);
-  void add_sidecar();
+  template <class Process>
+  struct Place {
+    World::Machine* machine;
+    std::unique_ptr<Process> process;
+  };
+  void add_all();
+  [[nodiscard]] std::shared_ptr<const sidecar::Settings> settings_of_sidecars() const;
 
   World& world_;
-  SimulatedOrigin origin_;
-  World::Machine& sidecar_machine_;
-  std::vector<World::Machine*> replica_machines_;
-  std::vector<std::unique_ptr<cache::Replica>> replicas_;
-  std::unique_ptr<sidecar::Sidecar> sidecar_;
+  const Shape shape_;
+  std::unique_ptr<SimulatedOrigin> origin_;
+  const Endpoint origin_address_;
+  std::vector<Place<cache::Replica>> replicas_;
+  std::vector<Place<sidecar::Sidecar>> sidecars_;
+  std::uint64_t version_ = 1;
 };
 
 }  // namespace ringside::simulation

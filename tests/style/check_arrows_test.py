@@ -12,9 +12,10 @@ ringside_room(geo LINKS base)
 ringside_room(metrics LINKS base)
 ringside_room(http LINKS base)
 ringside_room(net LINKS base)
-ringside_room(http1 LINKS base http net)
-ringside_room(cache LINKS base shard tier geo metrics http http1 net)
-ringside_room(sidecar LINKS base shard tier geo metrics http http1 net)  # not LINKS cache
+ringside_room(hop LINKS base http net)
+ringside_room(http1 LINKS base http net hop)
+ringside_room(cache LINKS base shard tier geo metrics http net hop)
+ringside_room(sidecar LINKS base shard tier geo metrics http net hop)  # not LINKS cache
 """
 
 
@@ -89,7 +90,7 @@ class Arrows(ProjectTest):
         differences = [
             ("ringside_room(http LINKS base)", "ringside_room(http LINKS base geo)", "links geo"),
             ("ringside_room(geo LINKS base)", "ringside_room(geo)", "does not link base"),
-            ("http1 net)  #", "http1 net\n cache USES x)  #", "sidecar links cache"),
+            ("net hop)  #", "net hop\n cache USES x)  #", "sidecar links cache"),
             ("ringside_room(geo", "ringside_room(attic LINKS base)\nringside_room(geo", "attic"),
         ]
         for old, new, expected in differences:

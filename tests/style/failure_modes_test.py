@@ -6,6 +6,7 @@ import unittest
 from project import ROOT
 
 FOLDER = ROOT / "tests/end_to_end"
+SIMULATED = "".join(file.read_text() for file in (ROOT / "tests/simulation").glob("*_test.cc"))
 
 
 class FailureModes(unittest.TestCase):
@@ -18,8 +19,13 @@ class FailureModes(unittest.TestCase):
         for row in rows:
             shown = row.rsplit("|", 2)[1]
             names = re.findall(r"`(\w+(?:\.py)?)`", shown)
+            simulated = re.findall(r"`(\w+)\.(?!py`)(\w+)(?:/(\w+))?`", shown)
             with self.subTest(row):
-                self.assertTrue(names or shown == " the same ", "no test is named")
+                is_named = names or simulated or shown == " the same "
+                self.assertTrue(is_named, "no test is named")
+                for suite, name, case in simulated:
+                    self.assertRegex(SIMULATED, rf"TEST(_P)?\({suite}, {name}\)")
+                    self.assertIn(f'"{case}"' if case else "", SIMULATED)
                 for name in names:
                     if name.endswith(".py"):
                         file = (FOLDER / name).read_text()

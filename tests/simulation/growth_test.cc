@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/scene.h"
+#include "tests/simulation/seeds.h"
+
+// A tier grows under load: its sidecars hear of the new replica one after the other.
+
+namespace ringside::simulation {
+namespace {
+
+constexpr std::size_t requests = 300;
+
+TEST(SimulationOfGrowth, FromTenToElevenEveryAnswerIsRightAndOnlyWhatMovesIsFetchedAgain) {
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 10, .sidecars = 2, .cores = 2}, requests, 60);
+    ASSERT_TRUE(scene.run_until_answered(requests / 3));
+    scene.tier.grow();
+    scene.tier.publish(0);
+    // For a while they know different topologies.
+    ASSERT_TRUE(scene.run_until_answered(requests / 2));
+    scene.tier.publish(1);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
+    EXPECT_EQ(scene.clients.repeats(), 0U);
+
+    SimulatedClient client(scene.world, "client");
+    std::map<std::size_t, std::size_t> keys_by_fetches;
+    const auto fetches = scene.tier.origin().fetches();
+    for (const auto& [target, fetched] : fetches) {
+      ++keys_by_fetches[fetched];
+      const auto reply = client.get(scene.tier.address(seed % 2), target).reply;
+      const bool has_moved = scene.tier.named_in(reply.field("cache-status")) == 10;
+      EXPECT_LE(fetched, has_moved ? 2U : 1U) << target;
+    }
+    EXPECT_GT(keys_by_fetches[1], 3 * keys_by_fetches[2]);
+  }
+}
+
+TEST(SimulationOfGrowth, TheNewReplicaDiesWhileOnlyOneSidecarKnowsOfItAndComesBack) {
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 10, .sidecars = 2, .cores = 1}, requests, 60);
+    ASSERT_TRUE(scene.run_until_answered(requests / 4));
+    scene.tier.grow();
+    scene.tier.publish(0);
+    ASSERT_TRUE(scene.run_until_answered(requests / 2));
+    scene.tier.crash_replica(10);
+    scene.tier.publish(1);
+    ASSERT_TRUE(scene.run_until_answered(requests * 3 / 4));
+    scene.tier.start_replica(10);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
+    EXPECT_EQ(scene.clients.unanswered(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::simulation

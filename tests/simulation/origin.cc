@@ -1,0 +1,163 @@
+#include "tests/simulation/origin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "http/date.h"
+#include "net/waiter.h"
+
+namespace ringside::simulation {
+namespace {
+
+constexpr std::uint64_t body_most_bytes = 30'000;
+constexpr std::uint64_t large_body_bytes = 300'000;
+
+// Until then, or the other side ends.
+Task<void> wait_in_silence(http::Connection& connection, Milliseconds time) {
+  connection.set_deadline(time);
+  while (true) {
+    const auto something = co_await connection.read_raw();
+    if (!something || something->empty()) co_return;
+  }
+}
+
+Task<void> pause(net::Core& core, Milliseconds time) {
+  net::Waiter waiter(core);
+  co_await waiter.wait(core.steady_now() + time);
+}
+
+}  // namespace
+
+Endpoint port_of(const World::Machine& machine) {
+  return {machine.host.address().text(), http_port};
+}
+
+std::string body_of(std::string_view target) {
+  const std::uint64_t hash = hash64(target);
+  const std::uint64_t bytes = hash % 10 == 0 ? large_body_bytes : hash % body_most_bytes;
+  std::string body;
+  while (body.size() < bytes) body += fmt::format("{} {}\n", target, body.size());
+  body.resize(bytes);
+  return body;
+}
+
+std::string target_of(std::string_view prefix, std::size_t least_bytes, std::size_t most_bytes) {
+  for (std::size_t number = 0;; ++number) {
+    const std::string target = fmt::format("/{}-{}", prefix, number);
+    const std::size_t bytes = body_of(target).size();
+    if (bytes >= least_bytes && bytes <= most_bytes) return target;
+  }
+}
+
+SimulatedServer::SimulatedServer(World& world, World::Machine& machine,
+                                 http::Server::Session session)
+    : cores_(machine.host.name(), 1, machine.clock, machine.host),
+      server_(cores_, std::move(session)) {
+  RINGSIDE_CHECK(server_.listen(port_of(machine)));
+  cores_.start_without_threads();
+  world.run_on(machine, cores_);
+}
+
+SimulatedOrigin::SimulatedOrigin(World& world, World::Machine& machine)
+    : world_(world), machine_(machine) {
+  start();
+}
+
+void SimulatedOrigin::crash() {
+  world_.kill(machine_);
+  server_.reset();
+  at_once_ = 0;
+}
+
+void SimulatedOrigin::start() {
+  world_.revive(machine_);
+  server_ = std::make_unique<SimulatedServer>(
+      world_, machine_, [this](http::Connection& connection) { return serve(connection); });
+}
+
+std::size_t SimulatedOrigin::fetches(const std::string& target) const {
+  const auto found = fetches_.find(target);
+  return found == fetches_.end() ? 0 : found->second;
+}
+
+std::size_t SimulatedOrigin::others(const std::string& target) const {
+  const auto found = others_.find(target);
+  return found == others_.end() ? 0 : found->second;
+}
+
+Task<void> SimulatedOrigin::serve(http::Connection& connection) {
+  connection.lift_rate();  // it is no business of an origin's
+  http::RequestHead request;
+  while (true) {
+    connection.set_deadline(limits::client_idle_timeout);
+    const auto begun = co_await connection.wait_for_message();
+    if (!begun || !*begun) co_return;
+    const auto read = co_await connection.read_request(http::HeadLimits::defaults(), request);
+    if (!read) co_return;
+    std::string method(request.method);
+    std::string target(request.target);
+    while (!connection.body_done()) {
+      const auto piece = co_await connection.read_body();
+      if (!piece) ++cut_requests_;
+      if (!piece) co_return;
+    }
+    ++(method == "GET" ? fetches_ : others_)[target];
+    if (method == "GET") ++all_fetches_;
+    most_at_once_ = std::max(most_at_once_, ++at_once_);
+    const bool goes_on = co_await answer(connection, std::move(method), std::move(target));
+    if (at_once_ > 0) --at_once_;
+    if (!goes_on) co_return;
+  }
+}
+
+Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string method,
+                                   std::string target) {
+  const std::string body = method == "GET" ? body_of(target) : "done\n";
+  const auto date = http::format_date(machine_.clock.now());
+  const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
+  const std::string head = fmt::format(
+      "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
+      "Content-Length: {}\r\n\r\n",
+      std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store", version_,
+      body.size());
+  co_return co_await answer_in_its_manner(connection, head, body);
+}
+
+// Whether the connection is kept.
+Task<bool> SimulatedOrigin::answer_in_its_manner(http::Connection& connection,
+                                                 const std::string& head, const std::string& body) {
+  const Manner manner = manner_;
+  if (manner == Manner::late) co_await pause(connection.core(), late_);
+  if (manner == Manner::silent) {
+    co_await wait_in_silence(connection, 10 * limits::request_deadline);
+    co_return false;
+  }
+  if (manner == Manner::resets || manner == Manner::resets_in_body) connection.reset_on_close();
+  if (manner == Manner::resets) co_return false;
+  if (manner == Manner::half_closes) {
+    connection.shutdown_send();
+    co_await wait_in_silence(connection, 10 * limits::request_deadline);
+    co_return false;
+  }
+  if (manner == Manner::closes_in_head) {
+    const std::array<std::string_view, 1> part{std::string_view(head).substr(0, 20)};
+    static_cast<void>(co_await connection.write(part, limits::client_io_timeout));
+    co_return false;
+  }
+  const bool is_cut = manner == Manner::closes_in_body || manner == Manner::resets_in_body ||
+                      manner == Manner::stops_in_body;
+  const std::string_view sent = std::string_view(body).substr(0, body.size() / (is_cut ? 2 : 1));
+  const std::array<std::string_view, 2> buffers{head, sent};
+  const auto written = co_await connection.write(buffers, limits::client_io_timeout);
+  if (manner == Manner::stops_in_body) {
+    co_await wait_in_silence(connection, 10 * limits::request_deadline);
+  }
+  co_return written && !is_cut && manner != Manner::closes_after;
+}
+
+}  // namespace ringside::simulation

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace ringside::simulation {
+
+// The seeds that a test is played with: 1 to `count`, unless it is told otherwise.
+//
+//   RINGSIDE_SIMULATION_SEED   this one alone
+//   RINGSIDE_SIMULATION_SEEDS  so many, from 1 on
+//   RINGSIDE_SIMULATION_TRACE  a file for the trace (of the last world, where there are several)
+inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
+  if (const char* const one = std::getenv("RINGSIDE_SIMULATION_SEED")) return {std::stoull(one)};
+  if (const char* const many = std::getenv("RINGSIDE_SIMULATION_SEEDS")) count = std::stoull(many);
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) all.push_back(seed);
+  return all;
+}
+
+// For SCOPED_TRACE.
+inline std::string shown(std::uint64_t seed) {
+  return fmt::format("again: RINGSIDE_SIMULATION_SEED={}", seed);
+}
+
+}  // namespace ringside::simulation
