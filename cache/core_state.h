@@ -19,8 +19,9 @@ namespace ringside::cache {
 // What all cores of a replica share. Each part is thread-safe by itself.
 struct Shared {
   Shared(std::string replica_name, std::size_t memory_bytes)
-      : identity(std::move(replica_name), http::random_mark()), store(memory_bytes) {}
-  const http::HopIdentity identity;
+      : name(std::move(replica_name)), mark(http::random_mark()), store(memory_bytes) {}
+  const std::string name;
+  const std::string mark;  // stays, whatever the settings call us
   Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;
@@ -67,6 +68,7 @@ struct CoreState {
   // Takes new settings over.
   void follow(std::shared_ptr<const Settings> next) {
     settings = std::move(next);
+    identity = http::HopIdentity(shared.name, settings->via_name, shared.mark);
     origins->set_tls(settings->tls);
     origin_access.forget();
   }
@@ -74,6 +76,7 @@ struct CoreState {
   net::Core& core;
   Shared& shared;
   std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
+  http::HopIdentity identity;                // by them
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
   metrics::CoreSheet& sheet;

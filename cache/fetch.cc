@@ -94,7 +94,7 @@ Fetched Fetch::fetched() const {
           plan_,
           known_,
           times_,
-          core_.shared.identity.name,
+          core_.identity.via_name,
           core_.shared.store.object_limit_bytes()};
 }
 

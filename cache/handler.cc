@@ -54,16 +54,16 @@ std::uint32_t Handler::requests_per_connection() const {
   return transaction_.settings->requests_per_connection;
 }
 
-// The replica's half of the life of a request; the letters are those of docs/ARCHITECTURE.md.
+// The replica's half of the life of a request; the numbers are those of docs/ARCHITECTURE.md.
 Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
                            http::Response& response) {
   transaction_.request = &request;
   transaction_.caller = &caller;
   const RequestContext& context = transaction_.context;
-  if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // b
+  if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // 15, 16
   if (context.hop.answer_here) co_return answer_options(response);
   if (context.method == "PURGE") co_return purge(response);
-  const Decision decision = look_up();  // c, d
+  const Decision decision = look_up();  // 17, 18
   switch (decision.step) {
     case Step::give_and_refresh:
       refresh_in_background(transaction_);
@@ -73,7 +73,7 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
       transaction_.status.forward = Forward::none;
       transaction_.outcome =
           decision.verdict == Verdict::fresh ? metrics::Outcome::hit : metrics::Outcome::stale;
-      co_return give_stored(transaction_, transaction_.found.response, response);
+      co_return give_stored(transaction_, transaction_.found.response, response);  // 19
     case Step::refuse:
       co_return refuse(nothing_usable(), response);
     case Step::pass_on:
@@ -82,13 +82,13 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
       if (co_await give_slices(transaction_, response)) co_return;
       [[fallthrough]];
     case Step::fetch:
-      co_return co_await answer_shared(response);  // e to g
+      co_return co_await answer_shared(response);
   }
 }
 
 Result<void> Handler::look() {
   auto understood = read_context(*transaction_.request, *transaction_.settings,
-                                 transaction_.core.shared.identity.via, transaction_.context);
+                                 transaction_.core.identity.via, transaction_.context);
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {
@@ -193,7 +193,7 @@ void Handler::sent(const hop::Sent& sent) {
 
 hop::AccessNotes Handler::access_notes() const {
   return {from_, metrics::name(transaction_.outcome), transaction_.context.country,
-          transaction_.core.shared.identity.name};
+          transaction_.core.shared.name};
 }
 
 }  // namespace ringside::cache

@@ -27,7 +27,7 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_origin(CoreState& core, const S
                                                         Milliseconds time_allowed,
                                                         hop::UpstreamRequest outgoing) {
   http::FieldLines fields;
-  write_origin_fields(fields, request, context, settings, core.shared.identity.via, asking);
+  write_origin_fields(fields, request, context, settings, core.identity.via, asking);
   outgoing.target = &context.target;
   outgoing.host = context.host;
   outgoing.fields = fields.text();

@@ -19,7 +19,7 @@ void give_tunnel(Transaction& transaction, std::unique_ptr<hop::Exchange> exchan
                  http::Response& response) {
   transaction.outcome = metrics::Outcome::bypass;
   begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
-                  transaction.core.shared.identity.name);
+                  transaction.core.identity.via_name);
   const std::shared_ptr<hop::Exchange> owner = std::move(exchange);
   response.tunnel = {owner, &owner->stream()};
 }
@@ -124,7 +124,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
 void give_exchange(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
                    http::Response& response) {
   begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
-                  transaction.core.shared.identity.name);
+                  transaction.core.identity.via_name);
   end_response(response, transaction.notes());
   transaction.is_from_exchange = true;
   response.body = http::Body(std::move(exchange));

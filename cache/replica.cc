@@ -33,7 +33,7 @@ struct Replica::Impl {
       net::Core& core = the_cores[index];
       cores.push_back(
           std::make_unique<CoreState>(core, shared, start.settings, sheet.core(index),
-                                      start.place.wire->upstreams(core, ErrorSource::origin)));
+                                      start.setup.wire->upstreams(core, ErrorSource::origin)));
       core.spawn(age_pools(*cores.back()));
     }
   }
@@ -51,22 +51,22 @@ struct Replica::Impl {
 };
 
 Replica::Replica(Start start, const Clock& clock)
-    : Half(start.name, start.place, clock),
+    : Half(start.name, start.setup, clock),
       impl_(std::make_unique<Impl>(std::move(start), cores())) {}
 
 Replica::~Replica() { stop(); }
 
 Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock) {
-  const hop::Place place = start.place;
+  const hop::Setup setup = start.setup;
   std::unique_ptr<Replica> replica(new Replica(std::move(start), clock));
-  const auto serving = replica->serve(place, [&impl = *replica->impl_](net::Core& core) {
+  const auto serving = replica->serve(setup, [&impl = *replica->impl_](net::Core& core) {
     return std::make_unique<Handler>(*impl.cores[core.index()]);
   });
   if (!serving) return serving.error();
   return replica;
 }
 
-const std::string& Replica::name() const noexcept { return impl_->shared.identity.name; }
+const std::string& Replica::name() const noexcept { return impl_->shared.name; }
 
 void Replica::apply(std::shared_ptr<const Settings> settings) {
   impl_->settings.set(settings);

@@ -20,7 +20,7 @@ class Replica final : public hop::Half {
     std::string name;  // stable; what the ring hashes
     std::size_t memory_bytes = limits::store_memory_bytes;
     std::shared_ptr<const Settings> settings;
-    hop::Place place;
+    hop::Setup setup;
   };
   // Binds and serves. The clock must outlive the replica.
   [[nodiscard]] static Result<std::unique_ptr<Replica>> start(Start start, const Clock& clock);

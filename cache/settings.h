@@ -27,6 +27,7 @@ struct Settings {
   http::RouteTable route_table;        // over routes
   tier::MembershipPointer membership;  // of its peers and itself; null: it knows of no tier
   std::string country_header = "X-Country";
+  std::string via_name;             // see http::HopIdentity; empty: the replica's own name
   std::vector<Network> purge_from;  // whose PURGE requests are obeyed
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;

@@ -11,7 +11,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   context.country.clear();
   context.from_sidecar = false;
   status = {};
-  status.cache = core.shared.identity.name;
+  status.cache = core.identity.name;
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   is_what_is_stored = true;
@@ -37,7 +37,7 @@ void Transaction::refuse(const Error& error, http::Response& response) {
   outcome = metrics::Outcome::error;
   std::string text;
   http::append_cache_status(text, status);
-  http::make_error_response(response, error, {core.shared.identity.name, text, now()});
+  http::make_error_response(response, error, {core.identity.name, text, now()});
   if (context.from_sidecar) {
     response.fields.add(http::internal::outcome, metrics::name(outcome));
   }

@@ -5,18 +5,18 @@
 
 namespace ringside::hop {
 
-Half::Half(const std::string& name, const Place& place, const Clock& clock)
-    : cores_(name, place.cores, clock, place.stack ? *place.stack : net::kernel_stack()) {}
+Half::Half(const std::string& name, const Setup& setup, const Clock& clock)
+    : cores_(name, setup.cores, clock, setup.stack ? *setup.stack : net::kernel_stack()) {}
 
 Half::~Half() { stop(); }
 
-Result<void> Half::serve(const Place& place, MakeHandler make_handler,
+Result<void> Half::serve(const Setup& setup, MakeHandler make_handler,
                          decltype(ServerTerms::address_limit) address_limit) {
-  RINGSIDE_CHECK(place.wire != nullptr);
-  server_ = place.wire->serve(
-      cores_, {std::move(make_handler), std::move(address_limit), place.access_log});
-  if (auto listening = server_->listen(place.listen); !listening) return listening;
-  if (place.threads) {
+  RINGSIDE_CHECK(setup.wire != nullptr);
+  server_ = setup.wire->serve(
+      cores_, {std::move(make_handler), std::move(address_limit), setup.access_log});
+  if (auto listening = server_->listen(setup.listen); !listening) return listening;
+  if (setup.threads) {
     cores_.start();
   } else {
     cores_.start_without_threads();

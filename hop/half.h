@@ -18,7 +18,7 @@ class Stack;
 namespace ringside::hop {
 
 // How a half is put into its process.
-struct Place {
+struct Setup {
   Endpoint listen;
   std::size_t cores = 1;
   const Wire* wire = nullptr;       // outlives the half
@@ -49,10 +49,10 @@ class Half {
 
  protected:
   // `name` names the threads. The clock outlives the half.
-  Half(const std::string& name, const Place& place, const Clock& clock);
+  Half(const std::string& name, const Setup& setup, const Clock& clock);
   ~Half();
   // Binds and serves.
-  [[nodiscard]] Result<void> serve(const Place& place, MakeHandler make_handler,
+  [[nodiscard]] Result<void> serve(const Setup& setup, MakeHandler make_handler,
                                    decltype(ServerTerms::address_limit) address_limit = nullptr);
 
  private:

@@ -48,8 +48,10 @@ std::string random_mark() {
   return fmt::format("{:08x}", static_cast<std::uint32_t>(source()));
 }
 
-HopIdentity::HopIdentity(std::string name_of_hop, std::string_view mark)
-    : name(std::move(name_of_hop)), via(fmt::format("{} ({})", name, mark)) {}
+HopIdentity::HopIdentity(std::string name_of_hop, std::string pseudonym, std::string_view mark)
+    : name(std::move(name_of_hop)),
+      via_name(pseudonym.empty() ? name : std::move(pseudonym)),
+      via(fmt::format("{} ({})", via_name, mark)) {}
 
 std::string via_member(int minor_version, std::string_view received_by) {
   return fmt::format("1.{} {}", minor_version, received_by);

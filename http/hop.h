@@ -28,10 +28,12 @@ struct Hop {
 // What a hop is called: one value of each sidecar and of each replica.
 struct HopIdentity {
   HopIdentity() = default;
-  HopIdentity(std::string name_of_hop, std::string_view mark);
+  // `pseudonym` is what Via says instead of the name; empty: the name.
+  HopIdentity(std::string name_of_hop, std::string pseudonym, std::string_view mark);
 
-  std::string name;  // in Cache-Status, Proxy-Status and a response's Via: `ringside`, `cache-3`
-  // In a request's Via: the name, and the mark as a comment, `ringside (5d1f09ab)`. By it a hop
+  std::string name;      // in Cache-Status and Proxy-Status: `ringside`, `cache-3`
+  std::string via_name;  // in a response's Via (RFC 9110 §7.6.3)
+  // In a request's Via: the same, and the mark as a comment, `ringside (5d1f09ab)`. By it a hop
   // knows a request that has been here before.
   std::string via;
 };

@@ -194,13 +194,13 @@ struct AdminServer::Impl {
     Phase phase = Phase::idle;
   };
   using Clients = std::list<Client>;
-  using Place = Clients::iterator;
+  using ClientPosition = Clients::iterator;
 
   void add(std::string method, std::string path, Route route);
   void make_room();
-  void set_phase(Place place, Phase phase);
+  void set_phase(ClientPosition position, Phase phase);
   Task<void> serve(Connection& connection);
-  Task<void> take_turns(Place place);
+  Task<void> take_turns(ClientPosition position);
   // Everything that can be said before the body is there.
   void begin(const RequestHead& head, Turn& turn) const;
   void find_route(const RequestHead& head, Turn& turn) const;
@@ -226,9 +226,9 @@ void AdminServer::Impl::add(std::string method, std::string path, Route route) {
   RINGSIDE_CHECK(is_new);
 }
 
-void AdminServer::Impl::set_phase(Place place, Phase phase) {
-  place->phase = phase;
-  clients.splice(clients.end(), clients, place);
+void AdminServer::Impl::set_phase(ClientPosition position, Phase phase) {
+  position->phase = phase;
+  clients.splice(clients.end(), clients, position);
 }
 
 void AdminServer::Impl::make_room() {
@@ -242,22 +242,22 @@ void AdminServer::Impl::make_room() {
 
 Task<void> AdminServer::Impl::serve(Connection& connection) {
   make_room();
-  const auto place = clients.insert(clients.end(), Client{connection});
-  co_await take_turns(place);
-  clients.erase(place);
+  const auto position = clients.insert(clients.end(), Client{connection});
+  co_await take_turns(position);
+  clients.erase(position);
 }
 
-Task<void> AdminServer::Impl::take_turns(Place place) {
-  Connection& connection = place->connection;
+Task<void> AdminServer::Impl::take_turns(ClientPosition position) {
+  Connection& connection = position->connection;
   connection.lift_rate();  // our deadlines are for a whole request and a whole answer
   RequestHead head;
   for (bool last = false; !last;) {
-    set_phase(place, Phase::idle);
+    set_phase(position, Phase::idle);
     const auto next = co_await next_request(connection, head,
                                             {limits::admin_idle_timeout, limits::admin_io_timeout});
     if (next && !*next) co_return;
     Turn turn;
-    set_phase(place, Phase::receiving);
+    set_phase(position, Phase::receiving);
     if (next) {
       begin(head, turn);
       if (turn.route != nullptr && head.expects_continue && !connection.body_done() &&
@@ -268,7 +268,7 @@ Task<void> AdminServer::Impl::take_turns(Place place) {
     } else {
       answer_error(turn, not_understood, next.error());
     }
-    set_phase(place, Phase::answering);
+    set_phase(position, Phase::answering);
     if (turn.route != nullptr) co_await answer_with_handler(connection, turn);
     bodies_bytes -= turn.body.size();
     turn.last = turn.last || connection.core().draining();
@@ -278,7 +278,7 @@ Task<void> AdminServer::Impl::take_turns(Place place) {
     last = turn.last || connection.core().draining();
   }
   if (connection.core().draining()) co_return;
-  set_phase(place, Phase::receiving);
+  set_phase(position, Phase::receiving);
   connection.set_deadline(limits::admin_linger_timeout);
   co_await connection.linger(2 * limits::admin_body_size_bytes);
 }

@@ -176,19 +176,50 @@ std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
   return Received(attempt.bytes);
 }
 
-Task<Result<std::size_t>> Connection::receive(std::size_t bytes, bool likely) {
+bool Connection::Receiving::await_ready() {
   // What TLS has decrypted and not given is nothing that a socket could be waited for.
-  if (likely || transport_->tls() != nullptr) {
-    if (const auto received = receive_now(bytes)) co_return *received;
+  const bool look = likely_ || connection_.transport_->tls() != nullptr;
+  if (look || connection_.timed_out_ || connection_.closed_) {
+    received_ = connection_.receive_now(bytes_);
   }
-  while (true) {
-    if (timed_out_ || closed_) co_return failure({});
-    // Nothing is held for one who sends nothing.
-    if (incoming_.empty()) incoming_.buffer().release();
-    const auto code = co_await transport_->until(net::Transport::Ready::to_read);
-    if (code) co_return failure(code);
-    if (const auto received = receive_now(bytes)) co_return *received;
-  }
+  return received_.has_value();
+}
+
+void Connection::Receiving::await_suspend(std::coroutine_handle<> waiting) {
+  waiting_ = waiting;
+  wait();
+}
+
+void Connection::Receiving::wait() {
+  // Nothing is held for one who sends nothing.
+  if (connection_.incoming_.empty()) connection_.incoming_.buffer().release();
+  connection_.transport_->wait(net::Transport::Ready::to_read, [this](std::error_code code) {
+    if (code) {
+      received_ = Result<std::size_t>(connection_.failure(code));
+    } else {
+      received_ = connection_.receive_now(bytes_);
+    }
+    if (received_) return waiting_.resume();
+    wait();
+  });
+}
+
+bool Connection::ReceivingFirst::await_ready() {
+  if (!connection_.incoming_.empty()) known_ = true;
+  // A drain closes who waits when it begins; who comes to wait later ends here.
+  if (!known_ && connection_.core_.draining() && !connection_.anything_arrived()) known_ = false;
+  if (known_) return true;
+  if (connection_.pace_) connection_.pace_->restart();
+  connection_.waiting_for_message_ = true;
+  return Receiving::await_ready();
+}
+
+Result<bool> Connection::ReceivingFirst::await_resume() {
+  if (known_) return *known_;
+  connection_.waiting_for_message_ = false;
+  if (*received_) return **received_ != 0;
+  if (connection_.closed_) return false;
+  return received_->error();
 }
 
 Task<Result<void>> Connection::shake_hands() {
@@ -200,19 +231,6 @@ Task<Result<void>> Connection::shake_hands() {
     const auto code = co_await transport_->until(net::Transport::Ready::to_read);
     if (code) co_return failure(code);
   }
-}
-
-Task<Result<bool>> Connection::wait_for_message() {
-  if (!incoming_.empty()) co_return true;
-  // A drain closes who waits when it begins; who comes to wait later ends here.
-  if (core_.draining() && !anything_arrived()) co_return false;
-  if (pace_) pace_->restart();
-  waiting_for_message_ = true;
-  const auto received = co_await receive(head_read_size_bytes(), false);
-  waiting_for_message_ = false;
-  if (received) co_return *received != 0;
-  if (closed_) co_return false;
-  co_return received.error();
 }
 
 std::optional<Result<void>> Connection::take_request(const HeadLimits& limits, RequestHead& head) {

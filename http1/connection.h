@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,9 +52,43 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   }
   Task<Result<void>> shake_hands();
 
+  // Waits for bytes without a frame of its own: most of a connection's life is such a wait.
+  class Receiving {
+   public:
+    // `likely`: they may be there already.
+    Receiving(Connection& connection, std::size_t bytes, bool likely) noexcept
+        : connection_(connection), bytes_(bytes), likely_(likely) {}
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> waiting);
+    // How many came; 0: the orderly end.
+    [[nodiscard]] Result<std::size_t> await_resume() { return *std::move(received_); }
+
+   protected:
+    Connection& connection_;
+    std::optional<Result<std::size_t>> received_;
+
+   private:
+    void wait();
+
+    std::coroutine_handle<> waiting_;
+    const std::size_t bytes_;
+    const bool likely_;
+  };
+  class ReceivingFirst : public Receiving {
+   public:
+    using Receiving::Receiving;
+    [[nodiscard]] bool await_ready();
+    [[nodiscard]] Result<bool> await_resume();
+
+   private:
+    std::optional<bool> known_;
+  };
+
   // Waits for the first byte of a message. False: the other side closed instead, or the connection
   // was closed by close_if_idle().
-  Task<Result<bool>> wait_for_message();
+  [[nodiscard]] ReceivingFirst wait_for_message() noexcept {
+    return {*this, head_read_size_bytes(), false};
+  }
   // Reads a whole head. Requires that the body before it was read to its end.
   Task<Result<void>> read_request(const HeadLimits& limits, RequestHead& head);
   Task<Result<void>> read_response(const HeadLimits& limits, std::string_view request_method,
@@ -112,6 +147,8 @@ class Connection final : public net::Closable, public ByteStream, private net::D
 
   // Where a head that is written on it is made: it keeps its room.
   [[nodiscard]] std::string& head_space() noexcept { return head_space_; }
+  // Where the head of what an upstream answers on it is read to: likewise.
+  [[nodiscard]] ResponseHead& response_head() noexcept { return response_head_; }
 
   // Bytes on the wire, for the metrics.
   [[nodiscard]] bool anything_received() const noexcept { return received_since_mark_; }
@@ -123,8 +160,9 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   void expire() noexcept override;
   // Receives what has arrived, at least a byte; 0: the orderly end. nullopt: nothing yet.
   std::optional<Result<std::size_t>> receive_now(std::size_t bytes);
-  // The same, waiting for it; `likely`: it may be there already.
-  Task<Result<std::size_t>> receive(std::size_t bytes, bool likely);
+  [[nodiscard]] Receiving receive(std::size_t bytes, bool likely) noexcept {
+    return {*this, bytes, likely};
+  }
   [[nodiscard]] std::size_t head_read_size_bytes() const noexcept;
   [[nodiscard]] Error failure(const std::error_code& code) const;
 
@@ -135,6 +173,7 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   std::optional<net::Pace> pace_;  // of clients
   const ErrorSource other_side_;
   std::string head_space_;
+  ResponseHead response_head_;
   std::size_t raw_taken_bytes_ = 0;
   bool waiting_for_message_ = false;
   bool timed_out_ = false;

@@ -82,27 +82,27 @@ Task<Result<void>> Exchange::tell_to_continue(const hop::UpstreamRequest& reques
 
 // RFC 9110 §15.2: interim responses are passed on, but for those that we asked for ourselves.
 Task<Result<void>> Exchange::pass_interim_on(const hop::UpstreamRequest& request) {
-  if (head_.status == 100) co_return co_await tell_to_continue(request);
+  if (head().status == 100) co_return co_await tell_to_continue(request);
   if (request.interim_to == nullptr || interim_given_up_) co_return Result<void>();
   if (!request.interim_is_optional) {
-    co_return co_await request.interim_to->tell(head_, limits::client_io_timeout);
+    co_return co_await request.interim_to->tell(head(), limits::client_io_timeout);
   }
-  const auto told = co_await request.interim_to->tell(head_, limits::interim_timeout);
+  const auto told = co_await request.interim_to->tell(head(), limits::interim_timeout);
   interim_given_up_ = !told;
   if (!told) request.interim_to->give_up();
   co_return Result<void>();
 }
 
 Task<Result<Exchange::Head>> Exchange::read_head(const hop::UpstreamRequest& request) {
-  const auto read =
-      co_await lease_.connection->read_response(HeadLimits::defaults(), request.method, head_);
+  const auto read = co_await lease_.connection->read_response(
+      HeadLimits::defaults(), request.method, lease_.connection->response_head());
   if (!read) co_return read.error();
-  if (head_.status >= 200) co_return Head::final;
-  if (head_.status == 101 && request.upgrades &&
-      same_token(head_.fields.first("upgrade").value_or(""), "websocket")) {
+  if (head().status >= 200) co_return Head::final;
+  if (head().status == 101 && request.upgrades &&
+      same_token(head().fields.first("upgrade").value_or(""), "websocket")) {
     co_return Head::final;
   }
-  if (head_.status == 101 || ++interim_heads_ > limits::interim_responses) {
+  if (head().status == 101 || ++interim_heads_ > limits::interim_responses) {
     co_return Error{ErrorKind::malformed, pool_.other_side(), Retry::no,
                     "an interim response that was not asked for"};
   }
@@ -212,8 +212,8 @@ Task<Result<Pulled>> Exchange::pull() {
 
 Exchange::~Exchange() {
   hold(nullptr);
-  const bool can_be_used_again = answered_ && lease_.connection->body_done() && head_.keep_alive &&
-                                 body_sent_ && head_.status != 101;
+  const bool can_be_used_again = answered_ && lease_.connection->body_done() && head().keep_alive &&
+                                 body_sent_ && head().status != 101;
   if (can_be_used_again) pool_.give_back(address_, std::move(lease_));
 }
 

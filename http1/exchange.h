@@ -27,7 +27,9 @@ class Exchange final : public hop::Exchange {
                                        const hop::UpstreamRequest& request,
                                        const hop::UpstreamLimits& limits) override;
   void give_up() noexcept override;
-  [[nodiscard]] const ResponseHead& head() const noexcept override { return head_; }
+  [[nodiscard]] const ResponseHead& head() const noexcept override {
+    return lease_.connection->response_head();
+  }
   [[nodiscard]] ByteStream& stream() noexcept override { return *lease_.connection; }
 
   // The content.
@@ -52,7 +54,6 @@ class Exchange final : public hop::Exchange {
   Pool& pool_;
   Pool::Lease lease_;
   UpstreamAddress address_;
-  ResponseHead head_;
   std::string_view piece_;
   SteadyPoint body_deadline_ = SteadyPoint::max();
   unsigned interim_heads_ = 0;

@@ -20,17 +20,17 @@ Pool::~Pool() = default;
 
 std::unique_ptr<hop::Exchange> Pool::exchange() { return std::make_unique<Exchange>(core_, *this); }
 
-Pool::Place::Place(Upstream& upstream, Handed handed) noexcept : upstream_(&upstream) {
+Pool::Slot::Slot(Upstream& upstream, Handed handed) noexcept : upstream_(&upstream) {
   if (handed == Handed::no) ++upstream.in_use;
 }
 
-Pool::Place& Pool::Place::operator=(Place&& other) noexcept {
+Pool::Slot& Pool::Slot::operator=(Slot&& other) noexcept {
   leave();
   upstream_ = std::exchange(other.upstream_, nullptr);
   return *this;
 }
 
-void Pool::Place::leave() noexcept {
+void Pool::Slot::leave() noexcept {
   if (upstream_ == nullptr) return;
   // Handed over, not freed: nobody slips in between the wake and the waking.
   if (upstream_->waiting.empty()) {
@@ -42,9 +42,9 @@ void Pool::Place::leave() noexcept {
   upstream_ = nullptr;
 }
 
-Pool::Lease Pool::take_youngest(Upstream& upstream, Place place) {
+Pool::Lease Pool::take_youngest(Upstream& upstream, Slot slot) {
   Idle& youngest = upstream.idle.back();
-  Lease lease{std::move(place), std::move(youngest.connection), false, youngest.pooled_until};
+  Lease lease{std::move(slot), std::move(youngest.connection), false, youngest.pooled_until};
   upstream.idle.pop_back();
   return lease;
 }
@@ -56,7 +56,7 @@ std::optional<Pool::Lease> Pool::take_idle(const UpstreamAddress& address, bool 
   if (upstream.in_use >= terms_.connections) return std::nullopt;
   // The youngest first: it is the least likely to have been closed, and the rest can age away.
   while (!upstream.idle.empty()) {
-    auto lease = take_youngest(upstream, Place(upstream, Place::Handed::no));
+    auto lease = take_youngest(upstream, Slot(upstream, Slot::Handed::no));
     if (must_be_alive && lease.connection->is_stale()) continue;
     lease.reused = true;
     return lease;
@@ -120,10 +120,10 @@ Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const UpstreamAddress& 
   co_return last;
 }
 
-Task<Result<Pool::Place>> Pool::enter(Upstream& upstream, const Endpoint& endpoint,
-                                      SteadyPoint deadline) {
+Task<Result<Pool::Slot>> Pool::enter(Upstream& upstream, const Endpoint& endpoint,
+                                     SteadyPoint deadline) {
   if (upstream.in_use < terms_.connections) {
-    co_return Place(upstream, Place::Handed::no);
+    co_return Slot(upstream, Slot::Handed::no);
   }
   Error busy{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
              fmt::format("{} connections to {} are in use", upstream.in_use, endpoint.text())};
@@ -132,19 +132,19 @@ Task<Result<Pool::Place>> Pool::enter(Upstream& upstream, const Endpoint& endpoi
   upstream.waiting.push_back(&waiter);
   const SteadyPoint until = std::min(deadline, core_.steady_now() + terms_.wait_timeout);
   co_await waiter.wait(until);
-  // Whoever is not in the list any more was handed a place, even where its time ran out meanwhile.
+  // Whoever is not in the list any more was handed a slot, even where its time ran out meanwhile.
   if (std::erase(upstream.waiting, &waiter) != 0) co_return busy;
-  co_return Place(upstream, Place::Handed::yes);
+  co_return Slot(upstream, Slot::Handed::yes);
 }
 
 Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPoint deadline) {
   Upstream& upstream = upstreams_[address];
   const bool queued = upstream.in_use >= terms_.connections;
-  auto place = co_await enter(upstream, address.endpoint, deadline);
-  if (!place) co_return place.error();
-  Lease lease{std::move(*place), nullptr};
+  auto slot = co_await enter(upstream, address.endpoint, deadline);
+  if (!slot) co_return slot.error();
+  Lease lease{std::move(*slot), nullptr};
   while (queued && !upstream.idle.empty()) {
-    lease = take_youngest(upstream, std::move(lease.place));
+    lease = take_youngest(upstream, std::move(lease.slot));
     if (!lease.connection->is_stale()) co_return lease;
   }
   auto opened = co_await open_any(address, deadline);

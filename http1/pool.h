@@ -54,21 +54,21 @@ class Pool final : public hop::Upstreams {
 
   // One of the connections that may be in use at once; its end lets the next one in. Must not
   // outlive the pool.
-  class Place {
+  class Slot {
    public:
     enum class Handed { no, yes };  // by one that left, and so counted already
-    Place() = default;
-    Place(Upstream& upstream, Handed handed) noexcept;
-    Place(Place&& other) noexcept : upstream_(std::exchange(other.upstream_, nullptr)) {}
-    Place& operator=(Place&& other) noexcept;
-    ~Place() { leave(); }
+    Slot() = default;
+    Slot(Upstream& upstream, Handed handed) noexcept;
+    Slot(Slot&& other) noexcept : upstream_(std::exchange(other.upstream_, nullptr)) {}
+    Slot& operator=(Slot&& other) noexcept;
+    ~Slot() { leave(); }
 
    private:
     void leave() noexcept;
     Upstream* upstream_ = nullptr;
   };
   struct Lease {
-    Place place;  // outlives the connection
+    Slot slot;  // outlives the connection
     std::unique_ptr<Connection> connection;
     bool reused = false;  // it may have been closed by the other side meanwhile
     SteadyPoint pooled_until = SteadyPoint::max();  // then it is closed rather than given back
@@ -77,7 +77,7 @@ class Pool final : public hop::Upstreams {
   // An idle connection, checked where `must_be_alive` (a request that can't be repeated), or a
   // nullopt; without suspending.
   [[nodiscard]] std::optional<Lease> take_idle(const UpstreamAddress& address, bool must_be_alive);
-  // Opens a new connection: waits for a place, resolves, connects to each address in turn until
+  // Opens a new connection: waits for a slot, resolves, connects to each address in turn until
   // `deadline`, and shakes hands where the upstream is under TLS.
   Task<Result<Lease>> connect(const UpstreamAddress& address, SteadyPoint deadline);
   // Back into the pool. Requires that the answer was read to its end and allows reuse.
@@ -97,9 +97,9 @@ class Pool final : public hop::Upstreams {
     std::size_t in_use = 0;
     std::list<net::Waiter*> waiting;
   };
-  Task<Result<Place>> enter(Upstream& upstream, const Endpoint& endpoint, SteadyPoint deadline);
+  Task<Result<Slot>> enter(Upstream& upstream, const Endpoint& endpoint, SteadyPoint deadline);
   // The youngest idle connection.
-  [[nodiscard]] static Lease take_youngest(Upstream& upstream, Place place);
+  [[nodiscard]] static Lease take_youngest(Upstream& upstream, Slot slot);
   Task<Result<std::unique_ptr<Connection>>> open_any(const UpstreamAddress& address,
                                                      SteadyPoint deadline);
 

@@ -18,10 +18,10 @@ void ResponseWriter::add(const Pulled& pulled, bool chunked, std::uint64_t& body
   if (pulled.last && chunked) buffers_.push_back(last_chunk);
 }
 
-// Most often the socket takes all of it at once.
-Task<Result<void>> ResponseWriter::flush() {
-  if (buffers_.empty()) co_return Result<void>();
-  co_return co_await client_.write(buffers_, limits::client_io_timeout);
+std::size_t ResponseWriter::size_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const std::string_view buffer : buffers_) bytes += buffer.size();
+  return bytes;
 }
 
 Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms terms) {
@@ -53,7 +53,13 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
       last = (*pulled)->last;
     }
     written.sent.status = response.status;
-    const auto flushed = co_await flush();
+    // Before the first attempt: what the client was waited for earlier may have run out of time.
+    client_.set_deadline(limits::client_io_timeout);
+    const auto taken = buffers_.empty() ? Result<std::size_t>(0U) : client_.write_now(buffers_);
+    Result<void> flushed = taken ? Result<void>() : Result<void>(taken.error());
+    if (taken && *taken < size_bytes()) {  // Most often the socket takes all of it at once.
+      flushed = co_await client_.write_rest(buffers_, *taken, limits::client_io_timeout);
+    }
     if (!flushed) {
       written.sent.failure = flushed.error();
       client_.reset_on_close();

@@ -34,7 +34,7 @@ class ResponseWriter {
 
  private:
   void add(const Pulled& pulled, bool chunked, std::uint64_t& body_bytes);
-  Task<Result<void>> flush();
+  [[nodiscard]] std::size_t size_bytes() const noexcept;  // of buffers_
 
   Connection& client_;
   std::vector<std::string_view> buffers_;

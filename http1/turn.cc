@@ -11,10 +11,11 @@ Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeo
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
   client.set_deadline(timeouts.head);
-  const auto read = co_await client.read_request(head_limits, head);
-  if (read) co_return true;
-  if (read.error().kind == ErrorKind::disconnected) co_return false;
-  co_return read.error();
+  auto read = client.take_request(head_limits, head);
+  if (!read) read = co_await client.read_request(head_limits, head);
+  if (*read) co_return true;
+  if (read->error().kind == ErrorKind::disconnected) co_return false;
+  co_return read->error();
 }
 
 Result<void> admit(net::Core& core, const RequestHead& head) {

@@ -17,10 +17,10 @@ struct OriginGate::Waiting {
 
 // Leaves the queue with its scope, however the wait ends; a slot that was kept and not taken goes
 // to the next.
-class OriginGate::Place {
+class OriginGate::QueuePosition {
  public:
-  Place(OriginGate& gate, Bell bell) : gate_(gate) { waiting_.bell = std::move(bell); }
-  ~Place() {
+  QueuePosition(OriginGate& gate, Bell bell) : gate_(gate) { waiting_.bell = std::move(bell); }
+  ~QueuePosition() {
     {
       const std::lock_guard lock(gate_.mutex_);
       if (waiting_.told == Waiting::Told::nothing) {
@@ -30,8 +30,8 @@ class OriginGate::Place {
     }
     gate_.leave();
   }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  QueuePosition(const QueuePosition&) = delete;
+  QueuePosition& operator=(const QueuePosition&) = delete;
 
   [[nodiscard]] Waiting& waiting() noexcept { return waiting_; }
 
@@ -102,11 +102,11 @@ Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
     if (decided) co_return *std::move(decided);
   }
   Waiter waiter(core);
-  Place place(*this, waiter.bell());
+  QueuePosition position(*this, waiter.bell());
   Milliseconds timeout{0};
   {
     const std::lock_guard lock(mutex_);
-    auto decided = let_in(core.steady_now(), &place.waiting());
+    auto decided = let_in(core.steady_now(), &position.waiting());
     if (decided) co_return *std::move(decided);
     timeout = terms_.queue_timeout;
   }
@@ -114,7 +114,7 @@ Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
 
   const std::lock_guard lock(mutex_);
   const SteadyPoint now = core.steady_now();
-  switch (place.waiting().told) {
+  switch (position.waiting().told) {
     case Waiting::Told::nothing:
       co_return queue_took_too_long();
     case Waiting::Told::refused:
@@ -124,7 +124,7 @@ Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
       break;
   }
   if (!breaker_.would_grant(now)) co_return circuit_is_open(now);
-  place.waiting().told = Waiting::Told::served;
+  position.waiting().told = Waiting::Told::served;
   co_return take_slot(now);
 }
 

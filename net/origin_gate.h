@@ -59,7 +59,7 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
 
  private:
   struct Waiting;
-  class Place;
+  class QueuePosition;
   using SlotPointer = std::shared_ptr<Slot>;
   using Bell = std::shared_ptr<Waiter::Bell>;
 

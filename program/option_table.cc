@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "http/characters.h"
 #include "program/member_source.h"
 #include "program/options.h"
 #include "program/shown.h"
@@ -60,6 +61,13 @@ Result<std::string> parse_file_name(std::string_view text) {
                                    [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (!text.empty() && !control) return std::string(text);
   return invalid_input(fmt::format("{} can't be a file's name; write one", shard::quotation(text)));
+}
+
+// RFC 9110 §7.6.3, §5.6.2
+Result<std::string> parse_via_name(std::string_view text) {
+  if (http::is_token(text)) return std::string(text);
+  return invalid_input(
+      fmt::format("{} is no token; write letters, digits, - and the like", shard::quotation(text)));
 }
 
 Result<sidecar::WithoutReplica> parse_without_replica(std::string_view text) {
@@ -176,6 +184,11 @@ constexpr auto options = std::to_array<Option>({
      "counted"},
     {"country-header", for_servers, value<&C::country_header, parse_field_name>, "NAME",
      "The header that tells the origin the country", "The clients' own is stripped"},
+    {"via-name", for_servers, value<&C::via_name, parse_via_name>, "NAME",
+     "What Via calls this hop, in requests and responses",
+     "A token. Cache-Status and Proxy-Status keep the hop's own name; loops are found whatever the "
+     "name is",
+     "ringside, or the replica's name", "edge"},
     {"without-replica", for_up | for_sidecar, value<&C::without_replica, parse_without_replica>,
      "refuse|origin", "What to do with a request that no replica can take", "`refuse`: 503"},
     {"purge-from", for_servers, list<&C::purge_from, parse_networks>, "NET,...",

@@ -14,12 +14,12 @@
 namespace ringside::program {
 
 Process::Process(Invocation invocation, Configuration configuration, Service& service,
-                 const Clock& clock, Company company)
+                 const Clock& clock, ProcessParts parts)
     : invocation_(std::move(invocation)),
       service_(service),
       clock_(clock),
-      access_log_(company.access_log),
-      discovery_(std::move(company.discovery)),
+      access_log_(parts.access_log),
+      discovery_(std::move(parts.discovery)),
       configuration_(std::move(configuration)) {
   add_pages();
 }

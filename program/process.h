@@ -23,7 +23,7 @@
 namespace ringside::program {
 
 // What stands beside a service.
-struct Company {
+struct ProcessParts {
   hop::AccessLog* access_log = nullptr;       // what it writes; null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
 };
@@ -33,7 +33,7 @@ class Process {
  public:
   // `configuration` is what the service was started with. Service and clock must outlive it.
   Process(Invocation invocation, Configuration configuration, Service& service, const Clock& clock,
-          Company company = {});
+          ProcessParts parts = {});
   ~Process();
 
   // Serves the admin pages from here on.

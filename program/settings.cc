@@ -54,6 +54,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->trusted = configuration.trust;
   out->purge_from = configuration.purge_from;
   out->country_header = configuration.country_header;
+  out->via_name = configuration.via_name;
   out->without_replica = configuration.without_replica;
   out->origin_connections = configuration.origin_connections;
   out->connect_timeout = configuration.connect_timeout;
@@ -86,6 +87,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   out->route_table = *std::move(table);
   out->membership = std::move(membership);
   out->country_header = configuration.country_header;
+  out->via_name = configuration.via_name;
   out->purge_from = configuration.purge_from;
   out->origin_connections = configuration.origin_connections;
   out->connect_timeout = configuration.connect_timeout;

@@ -31,6 +31,8 @@ bool is_for_the_store(const http::RequestHead& request, std::string_view method)
          !request.fields.has("range") && !http::parse_request_directives(request.fields).no_store;
 }
 
+Task<void> nothing_to_wait_for() { co_return; }
+
 }  // namespace
 
 Handler::Handler(CoreState& core) : core_(core) { core_.sheet.connection_opened(); }
@@ -59,19 +61,20 @@ std::uint32_t Handler::requests_per_connection() const {
 // The life of a request; the numbers are those of docs/ARCHITECTURE.md.
 Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
                            http::Response& response) {
-  if (const auto looked = look(request, caller); !looked) {  // 2 to 5
+  if (const auto looked = look(request, caller); !looked) {  // 4 to 8
     refuse(looked.error(), response);
   } else if (decision_.hop.answer_here) {
     // RFC 9110 §9.3.7, §7.6.2: asked of us, not of what is behind us.
     outcome_ = metrics::Outcome::bypass;
     http::make_options_response(response, core_.core.now());
   } else if (decision_.method == "PURGE") {
-    co_await purge(response);
-  } else if (const auto* entry = find_nearby()) {  // 6
+    return purge(response);
+  } else if (const auto* entry = find_nearby()) {  // 9
     give_nearby(*entry, response);
   } else {
-    co_await answer_from_owners(request, caller, response);  // 7 to 9
+    return answer_from_owners(request, caller, response);  // 10 to 12, 22, 23
   }
+  return nothing_to_wait_for();
 }
 
 // Everything that can be known of the request without asking anybody.
@@ -118,7 +121,7 @@ void Handler::give_nearby(const NearCache::Entry& entry, http::Response& respons
 Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::Caller& caller,
                                        http::Response& response) {
   const std::uint64_t asked_at = core_.near.purges();
-  Owners owners(core_, *snapshot_, decision_);
+  Owners owners(core_, *snapshot_, decision_, upstream_fields_);
   auto answered = co_await owners.ask(request, caller);
   if (!answered) co_return refuse(answered.error(), response);
   std::unique_ptr<hop::Exchange> exchange = std::move(answered->exchange);
@@ -158,7 +161,8 @@ void Handler::begin_response(const http::ResponseHead& head, Forward why,
                              http::Response& response) const {
   response.begin(head.status, head.reason);
   response.length_is_known = http::length_is_known(head.framing);
-  add_client_fields(response.fields, head, core_.core.now(), own_status(why));
+  add_client_fields(response.fields, head, core_.core.now(), own_status(why),
+                    snapshot_->identity.via_name);
 }
 
 void Handler::relay(std::unique_ptr<hop::Exchange> exchange, Forward why,
@@ -194,7 +198,8 @@ Task<void> Handler::keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milli
   kept->reason = head.reason;
   auto nearby = own_status(Forward::none);
   nearby.hit = true;
-  add_client_fields(kept->fields, head, core_.core.now(), nearby, "age");
+  add_client_fields(kept->fields, head, core_.core.now(), nearby, snapshot_->identity.via_name,
+                    "age");
   begin_response(head, Forward::bypass, response);
   for (bool last = false; !last;) {
     const auto pulled = co_await exchange->pull();

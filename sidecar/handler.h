@@ -54,6 +54,7 @@ class Handler final : public hop::Handler {
   std::shared_ptr<const Snapshot> snapshot_;  // the request's
   Decision decision_;
   std::string near_key_;
+  http::FieldLines upstream_fields_;  // scratch
   std::optional<shard::MemberIndex> answered_by_;
   metrics::ShardIndex shard_ = 0;
   metrics::Outcome outcome_ = metrics::Outcome::error;

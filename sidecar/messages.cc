@@ -76,7 +76,8 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 }
 
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
-                       const http::CacheStatus& own, std::string_view left_out) {
+                       const http::CacheStatus& own, std::string_view via_name,
+                       std::string_view left_out) {
   const auto connection = head.fields.combined("connection").value_or(std::string{});
   std::string others;  // members of Cache-Status
   for (const http::Field& field : head.fields) {
@@ -93,7 +94,7 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
   }
   http::add_date_if_absent(out, head.fields, now);
   http::add_cache_status(out, others, own);
-  out.add("Via", http::via_member(head.minor_version, own.cache));
+  out.add("Via", http::via_member(head.minor_version, via_name));
 }
 
 }  // namespace ringside::sidecar

@@ -27,8 +27,9 @@ struct ReplicaNotes {
 [[nodiscard]] ReplicaNotes read_notes(const http::Fields& fields) noexcept;
 
 // Adds to `out` the fields of the answer for the client: those of the upstream's that go end to
-// end, but for `left_out`, Date, Cache-Status with our own member, Via with the name that it has.
+// end, but for `left_out`, Date, Cache-Status with our own member, Via with our `via_name`.
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
-                       const http::CacheStatus& own, std::string_view left_out = {});
+                       const http::CacheStatus& own, std::string_view via_name,
+                       std::string_view left_out = {});
 
 }  // namespace ringside::sidecar

@@ -32,28 +32,29 @@ bool contains(const Members& members, shard::MemberIndex member) noexcept {
 
 }  // namespace
 
-Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision)
+Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision,
+               http::FieldLines& fields)
     : core_(core),
       settings_(*snapshot.settings),
       own_via_(snapshot.identity.via),
       decision_(decision),
-      deadline_(core.core.steady_now() + settings_.request_deadline) {}
+      deadline_(core.core.steady_now() + settings_.request_deadline),
+      fields_(fields) {}
 
 hop::UpstreamLimits Owners::limits() const noexcept {
   return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
 }
 
-Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
-                                          hop::UpstreamRequest& outgoing) {
+Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   const std::size_t size = fields_.text().size();
   fields_.add(http::internal::deadline,
-              fmt::format_int(share_of_replica(wait_for(outgoing)).count()).c_str());
-  outgoing.fields = fields_.text();
+              fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
+  outgoing_.fields = fields_.text();
   auto exchange = core_.replicas->exchange();
-  const bool repeatable = outgoing.body == nullptr && http::is_idempotent(outgoing.method);
+  const bool repeatable = outgoing_.body == nullptr && http::is_idempotent(outgoing_.method);
   HealthWatch::Ask asked(core_.health, settings_, member, *exchange, repeatable);
   const auto answered =
-      co_await exchange->ask(settings_.membership->address(member), outgoing, limits());
+      co_await exchange->ask(settings_.membership->address(member), outgoing_, limits());
   asked.end(answered);
   fields_.cut(size);
   if (!answered) co_return answered.error();
@@ -64,9 +65,9 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
 
 // For the head of a replica's answer, from now on. The time for the first byte begins when a body
 // is out; until then what the client sends may take long.
-Milliseconds Owners::wait_for(const hop::UpstreamRequest& outgoing) const noexcept {
+Milliseconds Owners::wait_for_head() const noexcept {
   const auto left = std::chrono::ceil<Milliseconds>(deadline_ - core_.core.steady_now());
-  const auto most = outgoing.body == nullptr ? settings_.first_byte_timeout : left;
+  const auto most = outgoing_.body == nullptr ? settings_.first_byte_timeout : left;
   return std::clamp(left, Milliseconds{0}, std::max(most, Milliseconds{0}));
 }
 
@@ -78,7 +79,7 @@ bool Owners::may_repeat_after(const Error& failure) noexcept {
   return never_sent || core_.repeats.spend(core_.core.steady_now());
 }
 
-Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing) {
+Task<Result<Owners::Answer>> Owners::ask_replicas() {
   const std::size_t members = settings_.membership->size();
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
   if (members == 0) co_return nobody;
@@ -93,7 +94,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing
     if (!asked.empty() && !named) core_.sheet.count("ringside_retries_total");
     named.reset();
     asked.push_back(*member);
-    Outcome outcome = co_await ask_replica(*member, outgoing);
+    Outcome outcome = co_await ask_replica(*member);
     if (auto* answer = std::get_if<Answer>(&outcome)) co_return std::move(*answer);
     const std::string& name = settings_.membership->name(*member);
     const bool was_last = asked.size() == most || core_.core.steady_now() >= deadline_;
@@ -101,8 +102,8 @@ Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing
       nobody.message += "; " + name + ": has given the shard away";
       if (refusal->holder && !contains(asked, *refusal->holder)) named = refusal->holder;
       // What was sent of the content is gone.
-      if (outgoing.body != nullptr) nobody.retry = Retry::no;
-      if (was_last || outgoing.body != nullptr) co_return nobody;
+      if (outgoing_.body != nullptr) nobody.retry = Retry::no;
+      if (was_last || outgoing_.body != nullptr) co_return nobody;
       continue;
     }
     const Error& failure = std::get<Error>(outcome);
@@ -116,10 +117,10 @@ Task<Result<Owners::Answer>> Owners::ask_replicas(hop::UpstreamRequest& outgoing
   }
 }
 
-Task<Result<Owners::Answer>> Owners::ask_origins(const hop::UpstreamRequest& outgoing) {
+Task<Result<Owners::Answer>> Owners::ask_origins() {
   Answer answer{core_.origins->exchange(), std::nullopt};
   const auto asked = co_await core_.origin_access.ask(decision_.route->origins, *answer.exchange,
-                                                      outgoing, limits());
+                                                      outgoing_, limits());
   std::optional<int> status;
   if (asked.answered) status = answer.exchange->head().status;
   core_.sheet.count_origin_requests(asked.requests, status);
@@ -128,18 +129,21 @@ Task<Result<Owners::Answer>> Owners::ask_origins(const hop::UpstreamRequest& out
 }
 
 Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http::Caller& caller) {
-  auto outgoing = hop::passed_on(request, decision_.hop.upgrades, decision_.method, caller);
-  outgoing.target = &decision_.target;
-  outgoing.host = decision_.host;
+  outgoing_ = hop::passed_on(request, decision_.hop.upgrades, decision_.method, caller);
+  outgoing_.target = &decision_.target;
+  outgoing_.host = decision_.host;
   write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::replica);
-  auto answered = co_await ask_replicas(outgoing);
   const bool origin_allowed =
       settings_.without_replica == WithoutReplica::ask_origin && !decision_.route->origins.empty();
-  if (answered || answered.error().retry == Retry::no || !origin_allowed) co_return answered;
+  return origin_allowed ? ask_replicas_or_origins(request) : ask_replicas();
+}
 
+Task<Result<Owners::Answer>> Owners::ask_replicas_or_origins(const http::RequestHead& request) {
+  auto answered = co_await ask_replicas();
+  if (answered || answered.error().retry == Retry::no) co_return answered;
   write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::origin);
-  outgoing.fields = fields_.text();
-  co_return co_await ask_origins(outgoing);
+  outgoing_.fields = fields_.text();
+  co_return co_await ask_origins();
 }
 
 }  // namespace ringside::sidecar

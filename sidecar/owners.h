@@ -21,12 +21,15 @@ namespace ringside::sidecar {
 class Owners {
  public:
   // All must outlive it.
-  Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision);
+  // `fields` is scratch space, for the fields of what is asked.
+  Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision,
+         http::FieldLines& fields);
 
   struct Answer {
     std::unique_ptr<hop::Exchange> exchange;   // its head has come, its content is next
     std::optional<shard::MemberIndex> member;  // who answered; nullopt: the origin
   };
+  // Once; both must outlive the task.
   Task<Result<Answer>> ask(const http::RequestHead& request, http::Caller& caller);
 
  private:
@@ -35,10 +38,11 @@ class Owners {
     std::optional<shard::MemberIndex> holder;  // nullopt: nobody whom we know
   };
   using Outcome = std::variant<Answer, Refusal, Error>;
-  Task<Outcome> ask_replica(shard::MemberIndex member, hop::UpstreamRequest& outgoing);
-  Task<Result<Answer>> ask_replicas(hop::UpstreamRequest& outgoing);
-  Task<Result<Answer>> ask_origins(const hop::UpstreamRequest& outgoing);
-  [[nodiscard]] Milliseconds wait_for(const hop::UpstreamRequest& outgoing) const noexcept;
+  Task<Outcome> ask_replica(shard::MemberIndex member);
+  Task<Result<Answer>> ask_replicas();
+  Task<Result<Answer>> ask_replicas_or_origins(const http::RequestHead& request);
+  Task<Result<Answer>> ask_origins();
+  [[nodiscard]] Milliseconds wait_for_head() const noexcept;
   [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
 
@@ -47,7 +51,8 @@ class Owners {
   const std::string& own_via_;
   const Decision& decision_;
   const SteadyPoint deadline_;
-  http::FieldLines fields_;  // of the request for a replica, or the origin
+  http::FieldLines& fields_;  // of the request for a replica, or the origin
+  hop::UpstreamRequest outgoing_;
 };
 
 }  // namespace ringside::sidecar

@@ -42,6 +42,7 @@ struct Settings {
   std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
   std::string name = "ringside";      // a token (RFC 9110 §5.6.2); see http::HopIdentity
+  std::string via_name;               // likewise; empty: the name
   std::string country_header = "X-Country";
   std::size_t connections_per_address = limits::connections_per_address;  // of one core
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change

@@ -17,7 +17,7 @@ namespace {
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
                                               std::string_view mark, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
-  snapshot->identity = http::HopIdentity(settings->name, mark);
+  snapshot->identity = http::HopIdentity(settings->name, settings->via_name, mark);
   for (const shard::Member& member : settings->membership->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
@@ -46,7 +46,7 @@ struct Sidecar::Impl {
     for (std::size_t index = 0; index < the_cores.size(); ++index) {
       net::Core& core = the_cores[index];
       cores.push_back(std::make_unique<CoreState>(core, snapshot, sheet.core(index), purges, gates,
-                                                  *start.place.wire));
+                                                  *start.setup.wire));
       core.spawn(age_pools(*cores.back()));
       core.spawn(cores.back()->health.run());
     }
@@ -69,16 +69,16 @@ struct Sidecar::Impl {
 };
 
 Sidecar::Sidecar(Start start, const Clock& clock)
-    : Half("sidecar", start.place, clock), impl_(std::make_unique<Impl>(start, cores())) {}
+    : Half("sidecar", start.setup, clock), impl_(std::make_unique<Impl>(start, cores())) {}
 
 Sidecar::~Sidecar() { stop(); }
 
 Result<std::unique_ptr<Sidecar>> Sidecar::start(Start start, const Clock& clock) {
-  const hop::Place place = start.place;
+  const hop::Setup setup = start.setup;
   std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(start), clock));
   Impl& impl = *sidecar->impl_;
   const auto serving = sidecar->serve(
-      place,
+      setup,
       [&impl](net::Core& core) { return std::make_unique<Handler>(*impl.cores[core.index()]); },
       [&impl](net::Core& core, const IpAddress& from) { return impl.limit_of(core, from); });
   if (!serving) return serving.error();

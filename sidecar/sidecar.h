@@ -19,7 +19,7 @@ class Sidecar final : public hop::Half {
  public:
   struct Start {
     std::shared_ptr<const Settings> settings;
-    hop::Place place;
+    hop::Setup setup;
   };
   // Binds and serves. The clock must outlive the sidecar.
   [[nodiscard]] static Result<std::unique_ptr<Sidecar>> start(Start start, const Clock& clock);

@@ -28,7 +28,7 @@ const Route& some_route(std::size_t slice_size_bytes = 0) {
 
 // A GET that may be answered from the store, and fill it.
 RequestContext getting(const Route& route = some_route()) {
-  RequestContext context = inquiry_of("");
+  RequestContext context = context_of("");
   context.route = &route;
   context.may_use_store = context.may_fill_store = context.may_keep_answer = true;
   return context;

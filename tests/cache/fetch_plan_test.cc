@@ -54,7 +54,7 @@ TEST(FetchPlan, Rfc9111Section3_4AsksForWhatIsMissingAndValidatesWhatIsThere) {
       {"", end, "", nullptr, nullptr},
   };
   for (const Row& row : rows) {
-    const auto plan = plan_fetch(inquiry_of(row.wanted), row.stored);
+    const auto plan = plan_fetch(context_of(row.wanted), row.stored);
     const auto index = &row - rows.data();
     EXPECT_EQ(plan.range, row.range) << index;
     EXPECT_EQ(plan.validated, row.validated) << index;

@@ -158,8 +158,8 @@ TEST(ReplicaDrain, RefusesNewConnections) {
   EXPECT_TRUE(eventually([&] { return replica->open_connections() == 0; }));
   Replica::Start start;
   start.name = "cache-8";
-  start.place.wire = &http::wire();
-  start.place.listen = address;
+  start.setup.wire = &http::wire();
+  start.setup.listen = address;
   start.settings = replica->settings();
   EXPECT_TRUE(Replica::start(std::move(start), replica.clock()));
 }
@@ -200,9 +200,9 @@ TEST(ReplicaStop, AddressInUseIsToldWithItsRemedy) {
   SomeReplica first(support::refusing_address());
   Replica::Start start;
   start.name = "cache-8";
-  start.place.wire = &http::wire();
-  start.place.listen = first->address();
-  start.place.cores = 2;
+  start.setup.wire = &http::wire();
+  start.setup.listen = first->address();
+  start.setup.cores = 2;
   start.settings = first->settings();
   const auto second = Replica::start(std::move(start), first.clock());
   ASSERT_FALSE(second);

@@ -58,7 +58,7 @@ TEST(Select, Rfc9110Section13_2_2AndSection14_2WhatOfTheResponseARequestGets) {
   const auto stored = dated();
   for (const Row& row : rows) {
     const auto selection =
-        select(inquiry_of(row.range), row.request, *stored->head, 10, FakeClock::start);
+        select(context_of(row.range), row.request, *stored->head, 10, FakeClock::start);
     EXPECT_EQ(selection.kind, row.kind) << row.range << " " << &row - rows.data();
     EXPECT_EQ(selection.spans, row.spans) << row.range << " " << &row - rows.data();
   }
@@ -66,13 +66,13 @@ TEST(Select, Rfc9110Section13_2_2AndSection14_2WhatOfTheResponseARequestGets) {
 
 TEST(Select, Rfc9110Section14_2RangesOfAnUnknownLengthAreIgnored) {
   const auto selection =
-      select(inquiry_of("bytes=2-5"), {}, *dated()->head, std::nullopt, FakeClock::start);
+      select(context_of("bytes=2-5"), {}, *dated()->head, std::nullopt, FakeClock::start);
   EXPECT_EQ(selection.kind, Kind::whole);
 }
 
 TEST(Select, NothingIsTheWholeToo) {
   for (const std::string_view range : {"bytes=0-", "bytes=0-0", "bytes=-1"}) {
-    const auto selection = select(inquiry_of(range), {}, *whole_of("")->head, 0, FakeClock::start);
+    const auto selection = select(context_of(range), {}, *whole_of("")->head, 0, FakeClock::start);
     EXPECT_EQ(selection.kind, Kind::whole) << range;
   }
 }
@@ -84,7 +84,7 @@ TEST(Select, Rfc9110Section14_2OnlyA200HasRanges) {
   response.fields = fields_of({{"ETag", "\"1\""}});
   const StoredHead head(response, {{}, "cache-0", {}, {}, {}});
   const auto request = fields_of({{"If-None-Match", "\"1\""}});
-  const auto selection = select(inquiry_of("bytes=2-5"), request, head, 10, FakeClock::start);
+  const auto selection = select(context_of("bytes=2-5"), request, head, 10, FakeClock::start);
   EXPECT_EQ(selection.kind, Kind::whole);
 }
 
@@ -114,17 +114,17 @@ TEST(IsEnough, Rfc9111Section3_3OnlyForWhatLiesInThePart) {
       {"bytes=3-6", fields_of({{"If-Range", "\"2\""}}), false},
   };
   for (const Row& row : rows) {
-    EXPECT_EQ(is_enough(*part, inquiry_of(row.range), row.request, FakeClock::start), row.enough)
+    EXPECT_EQ(is_enough(*part, context_of(row.range), row.request, FakeClock::start), row.enough)
         << row.range << " " << &row - rows.data();
     EXPECT_TRUE(
-        is_enough(*whole_of("0123456789"), inquiry_of(row.range), row.request, FakeClock::start));
+        is_enough(*whole_of("0123456789"), context_of(row.range), row.request, FakeClock::start));
   }
-  EXPECT_TRUE(is_enough(*part_of("6789", 6, 10), inquiry_of("bytes=-4"), {}, FakeClock::start));
+  EXPECT_TRUE(is_enough(*part_of("6789", 6, 10), context_of("bytes=-4"), {}, FakeClock::start));
 }
 
 // RFC 9110 §14.2: a HEAD has no ranges, and what it says is of the whole.
 TEST(IsEnough, APartIsNoAnswerToHead) {
-  RequestContext head = inquiry_of("");
+  RequestContext head = context_of("");
   head.method = "HEAD";
   EXPECT_FALSE(is_enough(*part_of("3456", 3, 10), head, {}, FakeClock::start));
   EXPECT_TRUE(is_enough(*whole_of("3456"), head, {}, FakeClock::start));

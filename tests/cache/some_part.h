@@ -27,7 +27,7 @@ inline StoredPointer whole_of(std::string_view bytes, std::string_view etag = "\
 }
 
 // Of a GET with that Range; empty: without.
-inline RequestContext inquiry_of(std::string_view range) {
+inline RequestContext context_of(std::string_view range) {
   RequestContext context;
   context.method = "GET";
   if (!range.empty()) context.ranges = http::parse_range(range);

@@ -27,9 +27,9 @@ class SomeReplica {
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;
     start.name = "cache-7";
-    start.place.wire = &http::wire();
-    start.place.listen = {"127.0.0.1", 0};
-    start.place.cores = cores;
+    start.setup.wire = &http::wire();
+    start.setup.listen = {"127.0.0.1", 0};
+    start.setup.cores = cores;
     start.memory_bytes = memory_bytes;
     start.settings = settings_;
     auto started = Replica::start(std::move(start), clock_);

@@ -90,9 +90,9 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   cached->route_table = http::RouteTable::make({everything}).value();
   cache::Replica::Start replica;
   replica.name = "cache-0";
-  replica.place.wire = &http::wire();
-  replica.place.listen = {"127.0.0.1", 0};
-  replica.place.cores = 1;
+  replica.setup.wire = &http::wire();
+  replica.setup.listen = {"127.0.0.1", 0};
+  replica.setup.cores = 1;
   replica.memory_bytes = 4 * limits::kMiB;
   replica.settings = cached;
   replica_ = cache::Replica::start(std::move(replica), clock_).value();
@@ -105,8 +105,8 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   settings->membership =
       tier::make_membership({{{"cache-0", 1, ""}, replica_->address()}}, "ring", 1).value();
   sidecar::Sidecar::Start front;
-  front.place.wire = &http::wire();
-  front.place.listen = {"127.0.0.1", 0};
+  front.setup.wire = &http::wire();
+  front.setup.listen = {"127.0.0.1", 0};
   front.settings = settings;
   sidecar_ = sidecar::Sidecar::start(std::move(front), clock_).value();
 }

@@ -23,8 +23,13 @@ Result<Hop> look(const std::string& start, const std::string& lines) {
 Result<Hop> get(const std::string& lines) { return look("GET / HTTP/1.1", lines); }
 
 TEST(HopIdentity, IsANameAndAMark) {
-  const HopIdentity identity("cache-3", "5d1f09ab");
+  const HopIdentity identity("cache-3", "", "5d1f09ab");
   EXPECT_EQ(identity.name, "cache-3");
+  EXPECT_EQ(identity.via_name, "cache-3");
+  const HopIdentity hidden("cache-3", "edge", "5d1f09ab");
+  EXPECT_EQ(hidden.name, "cache-3");
+  EXPECT_EQ(hidden.via_name, "edge");
+  EXPECT_EQ(hidden.via, "edge (5d1f09ab)");
   EXPECT_EQ(identity.via, "cache-3 (5d1f09ab)");
   EXPECT_EQ(via_member(0, identity.via), "1.0 cache-3 (5d1f09ab)");
   EXPECT_EQ(via_member(1, "ringside"), "1.1 ringside");

@@ -247,7 +247,7 @@ class ClientHead : public ::testing::Test {
     http::CacheStatus own;
     own.cache = "ringside";
     own.forward = http::CacheStatus::Forward::bypass;
-    add_client_fields(out, response, TimePoint{}, own, left_out);
+    add_client_fields(out, response, TimePoint{}, own, "ringside", left_out);
     return std::string(out.text());
   }
 };

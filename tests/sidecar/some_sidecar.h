@@ -51,9 +51,9 @@ class SomeSidecar {
  public:
   explicit SomeSidecar(std::shared_ptr<const Settings> settings, std::size_t cores = 1) {
     Sidecar::Start start;
-    start.place.wire = &http::wire();
-    start.place.listen = {"127.0.0.1", 0};
-    start.place.cores = cores;
+    start.setup.wire = &http::wire();
+    start.setup.listen = {"127.0.0.1", 0};
+    start.setup.cores = cores;
     start.settings = std::move(settings);
     auto started = Sidecar::start(std::move(start), clock_);
     if (!started) ADD_FAILURE() << started.error().message;

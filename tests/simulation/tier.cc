@@ -92,12 +92,12 @@ void SimulatedTier::start_replica(std::size_t index) {
   if (shape_.of_replicas) shape_.of_replicas(*settings);
   cache::Replica::Start start;
   start.name = machine->host.name();
-  start.place.wire = &http::wire();
-  start.place.listen = port_of(*machine);
-  start.place.cores = shape_.cores;
+  start.setup.wire = &http::wire();
+  start.setup.listen = port_of(*machine);
+  start.setup.cores = shape_.cores;
   start.settings = std::move(settings);
-  start.place.stack = &machine->host;
-  start.place.threads = false;
+  start.setup.stack = &machine->host;
+  start.setup.threads = false;
   process = started(cache::Replica::start(std::move(start), machine->clock));
   world_.run_on(*machine, process->cores());
 }
@@ -106,12 +106,12 @@ void SimulatedTier::start_sidecar(std::size_t index) {
   auto& [machine, process] = sidecars_[index];
   world_.revive(*machine);
   sidecar::Sidecar::Start start;
-  start.place.wire = &http::wire();
-  start.place.listen = port_of(*machine);
-  start.place.cores = shape_.cores;
+  start.setup.wire = &http::wire();
+  start.setup.listen = port_of(*machine);
+  start.setup.cores = shape_.cores;
   start.settings = settings_of_sidecars();
-  start.place.stack = &machine->host;
-  start.place.threads = false;
+  start.setup.stack = &machine->host;
+  start.setup.threads = false;
   process = started(sidecar::Sidecar::start(std::move(start), machine->clock));
   world_.run_on(*machine, process->cores());
 }
