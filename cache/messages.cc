@@ -170,7 +170,7 @@ void end_response(http::Response& out, const ResponseNotes& notes) {
   if (notes.length_bytes) {
     fields.add("Content-Length", fmt::format_int(*notes.length_bytes).c_str());
   }
-  http::add_cache_status(fields, {}, notes.status);
+  http::add_cache_status(fields, notes.status);
   if (notes.to_sidecar) {
     fields.add(http::internal::outcome, metrics::name(notes.outcome));
     if (notes.near_ttl) {

@@ -77,11 +77,8 @@ void append_cache_status(std::string& out, const CacheStatus& status) {
   if (!status.detail.empty()) append_item(out.append("; detail="), status.detail);
 }
 
-void add_cache_status(FieldLines& out, std::string_view before, const CacheStatus& own) {
-  out.add_written("Cache-Status", [&](std::string& text) {
-    if (!before.empty()) text.append(before).append(", ");
-    append_cache_status(text, own);
-  });
+void add_cache_status(FieldLines& out, const CacheStatus& own) {
+  out.add_written("Cache-Status", [&](std::string& text) { append_cache_status(text, own); });
 }
 
 void append_proxy_status(std::string& out, const ProxyStatus& status) {

@@ -27,8 +27,8 @@ struct CacheStatus {
 // (bytes outside printable ASCII replaced). The ", " between members is the caller's.
 void append_cache_status(std::string& out, const CacheStatus& status);
 
-// The field, with the members of those before us (empty: none) and our own.
-void add_cache_status(FieldLines& out, std::string_view before, const CacheStatus& own);
+// The field, with our member alone.
+void add_cache_status(FieldLines& out, const CacheStatus& own);
 
 // One member of Proxy-Status (RFC 9209 §2) for an answer of our own making.
 struct ProxyStatus {

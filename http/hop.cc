@@ -53,8 +53,14 @@ HopIdentity::HopIdentity(std::string name_of_hop, std::string pseudonym, std::st
       via_name(pseudonym.empty() ? name : std::move(pseudonym)),
       via(fmt::format("{} ({})", via_name, mark)) {}
 
+void append_via_member(std::string& out, int minor_version, std::string_view received_by) {
+  out.append(minor_version == 0 ? "1.0 " : "1.1 ").append(received_by);
+}
+
 std::string via_member(int minor_version, std::string_view received_by) {
-  return fmt::format("1.{} {}", minor_version, received_by);
+  std::string member;
+  append_via_member(member, minor_version, received_by);
+  return member;
 }
 
 Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
@@ -62,9 +68,10 @@ Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
     return Error{ErrorKind::method_not_allowed, ErrorSource::client, Retry::no,
                  "TRACE is not allowed here"};
   }
-  if (const auto via = request.fields.combined("via")) {
-    std::size_t elements = 0;
-    if (has_been_here(*via, own_via, elements) || elements > limits::via_elements) {
+  std::size_t elements = 0;
+  for (const Field& field : request.fields) {
+    if (!same_token(field.name, "via")) continue;
+    if (has_been_here(field.value, own_via, elements) || elements > limits::via_elements) {
       return Error{ErrorKind::loop, ErrorSource::client, Retry::no,
                    "the request goes round in circles; look at where the origins lead"};
     }
@@ -85,7 +92,13 @@ Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
 void add_hop_fields(FieldLines& out, const RequestHead& request, const Hop& hop,
                     std::string_view own_via) {
   if (hop.max_forwards) out.add("Max-Forwards", fmt::to_string(*hop.max_forwards));
-  out.add_joined("Via", request.fields.combined("via"), via_member(request.minor_version, own_via));
+  out.add_written("Via", [&](std::string& text) {
+    for (const Field& field : request.fields) {
+      const bool is_member = same_token(field.name, "via") && !field.value.empty();
+      if (is_member) text.append(field.value).append(", ");
+    }
+    append_via_member(text, request.minor_version, own_via);
+  });
 }
 
 }  // namespace ringside::http

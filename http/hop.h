@@ -41,6 +41,7 @@ struct HopIdentity {
 // A member of Via (RFC 9110 §7.6.3): the version of the message as it was received, HTTP/1.x, and
 // who has received it.
 [[nodiscard]] std::string via_member(int minor_version, std::string_view received_by);
+void append_via_member(std::string& out, int minor_version, std::string_view received_by);
 
 // Errors: loop where the request has passed `own_via` before (or more than limits::via_elements
 // proxies), method_not_allowed for TRACE, which would show a client what others have added to its

@@ -28,13 +28,14 @@ void add_forwarded_fields(http::FieldLines& out, const http::Fields& fields,
     return decision.peer_is_trusted ? fields.combined(name) : std::nullopt;
   };
   const auto forwarded = kept("forwarded");
-  std::string element;
-  if (forwarded) {
-    http::append_forwarded(element, decision.peer, name(decision.peer_scheme));
-  } else {
-    http::append_forwarded(element, decision.client, name(decision.scheme));
-  }
-  out.add_joined("Forwarded", forwarded, element);
+  out.add_written("Forwarded", [&](std::string& text) {
+    if (forwarded && !forwarded->empty()) text.append(*forwarded).append(", ");
+    if (forwarded) {
+      http::append_forwarded(text, decision.peer, name(decision.peer_scheme));
+    } else {
+      http::append_forwarded(text, decision.client, name(decision.scheme));
+    }
+  });
   const auto listed = kept("x-forwarded-for");
   out.add_joined("X-Forwarded-For", listed, (listed ? decision.peer : decision.client).text());
   out.add("X-Forwarded-Proto", name(decision.scheme));
@@ -79,22 +80,26 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
                        const http::CacheStatus& own, std::string_view via_name,
                        std::string_view left_out) {
   const auto connection = head.fields.combined("connection").value_or(std::string{});
-  std::string others;  // members of Cache-Status
+  const auto is_status = [](const http::Field& field) {
+    return http::same_token(field.name, "cache-status");
+  };
   for (const http::Field& field : head.fields) {
-    if (http::same_token(field.name, "cache-status")) {
-      if (!others.empty() && !field.value.empty()) others += ", ";
-      others += field.value;
-      continue;
-    }
-    if (http::is_internal(field.name) || http::same_token(field.name, left_out) ||
-        http::is_hop_by_hop(field.name, connection)) {
+    if (is_status(field) || http::is_internal(field.name) ||
+        http::same_token(field.name, left_out) || http::is_hop_by_hop(field.name, connection)) {
       continue;
     }
     out.add(field.name, field.value);
   }
   http::add_date_if_absent(out, head.fields, now);
-  http::add_cache_status(out, others, own);
-  out.add("Via", http::via_member(head.minor_version, via_name));
+  out.add_written("Cache-Status", [&](std::string& text) {
+    for (const http::Field& field : head.fields) {
+      if (is_status(field) && !field.value.empty()) text.append(field.value).append(", ");
+    }
+    http::append_cache_status(text, own);
+  });
+  out.add_written("Via", [&](std::string& text) {
+    http::append_via_member(text, head.minor_version, via_name);
+  });
 }
 
 }  // namespace ringside::sidecar
