@@ -29,6 +29,9 @@ constexpr size_t trailer_size_bytes = 8 * kKiB;
 constexpr std::uint64_t request_body_size_bytes = 4ULL * 1024 * kMiB;
 // {} 1xx heads before the final one | 502: more 1xx heads before one answer is no HTTP
 constexpr unsigned interim_responses = 16;
+// {} in the `Connection` of a message | 400, or 502 of an upstream: each is looked for among all
+// fields
+constexpr unsigned connection_options = 64;
 // {} in a request's `Via` | 508: a request that has passed so many proxies goes round in circles
 constexpr unsigned via_elements = 32;
 // closed: a PROXY header with its TLVs is no longer

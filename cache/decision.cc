@@ -69,7 +69,7 @@ Action confirm(const Fetched& fetched, const http::ResponseHead& response) {
   action.storability = update.storability;
   action.kind =
       update.storability == Storability::storable ? Kind::give_confirmed : Kind::give_alone;
-  // Where it is not for this request's sake, it was stored and may be no longer.
+  // Unless the reason is this request's own (Authorization), what was stored must go.
   const bool is_for_one = update.storability == Storability::authorization;
   if (action.kind == Kind::give_alone && !is_for_one) action.outdated = validated;
   return action;

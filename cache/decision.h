@@ -19,7 +19,7 @@ namespace ringside::cache {
 
 // What to do with a request, by what the store has for it.
 enum class Step {
-  pass_on,           // the store has no say
+  pass_on,           // the request bypasses the store
   give,              // what is stored, as it is
   give_and_refresh,  // the same, while one request fetches it anew
   refuse,            // only what is stored will do (only-if-cached), and nothing usable is

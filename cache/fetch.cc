@@ -133,7 +133,7 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
   storability_ = action.storability;
   own_lines_ = std::move(action.own_lines);
   response_ = std::move(action.response);
-  // A place at the origin is for others where nothing more is read from it.
+  // The slot at the origin is released as soon as nothing more is read from it.
   const bool goes_on = action.kind == Action::Kind::publish || action.kind == Action::Kind::relay;
   if (!goes_on) exchange_.reset();
   switch (action.kind) {

@@ -6,7 +6,7 @@
 
 namespace ringside::cache {
 
-// Whoever leads and ends without a word must not strand those who wait.
+// A leader that ends early must not leave its followers waiting.
 class Leadership {
  public:
   Leadership(FlightTable& flights, Flight& flight) noexcept : flights_(flights), flight_(flight) {}

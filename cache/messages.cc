@@ -72,10 +72,10 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
                          std::string_view own_via, const Asking& asking) {
   out.clear();
   if (context.route != nullptr) add_capability(out, context.rules());
-  const auto connection = request.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(request.fields);
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
-        http::is_hop_by_hop(field.name, connection) || (asking.fills && is_condition(field.name)) ||
+        hop_by_hop.has(field.name) || (asking.fills && is_condition(field.name)) ||
         (context.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
       continue;
     }
@@ -121,9 +121,11 @@ void begin_forwarded(http::Response& out, const http::ResponseHead& response, co
                      TimePoint now, std::string_view own_name) {
   out.begin(response.status, response.reason);
   out.length_is_known = http::length_is_known(response.framing);
-  const auto connection = response.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(response.fields);
   add_fields(out.fields, response.fields, rules, [&](std::string_view name) {
-    return !http::is_internal(name) && !http::is_hop_by_hop(name, connection);
+    const bool is_length = http::same_token(name, "content-length");
+    return !http::is_internal(name) && !hop_by_hop.has(name) &&
+           (!is_length || http::may_have_length(response.status));
   });
   http::add_date_if_absent(out.fields, response.fields, now);
   out.fields.add("Via", http::via_member(response.minor_version, own_name));
@@ -137,14 +139,14 @@ void begin_unsatisfiable(http::Response& out, std::uint64_t complete_length_byte
 
 std::string lines_not_stored(const http::Fields& fields, const std::vector<std::string>& names,
                              const Rules& rules) {
-  const auto connection = fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(fields);
   http::FieldLines lines;
   for (const http::Field& field : fields) {
     const auto is_named = [&](const std::string& name) {
       return http::same_token(name, field.name);
     };
     if (std::none_of(names.begin(), names.end(), is_named) || http::is_internal(field.name) ||
-        http::is_hop_by_hop(field.name, connection) || http::same_token(field.name, "age") ||
+        hop_by_hop.has(field.name) || http::same_token(field.name, "age") ||
         rules.response_fields.replaces(field.name)) {
       continue;
     }

@@ -22,7 +22,7 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_origin(CoreState& core, const S
                                                         hop::UpstreamRequest outgoing);
 
 // Those bytes of the whole of which `head` tells the entity tag, by a fetch for this request alone,
-// where the origin has the same entity still (RFC 9110 §13.1.5). Null: they are not to be had.
+// where the origin has the same entity still (RFC 9110 §13.1.5). Null: it has not.
 struct Transaction;
 Task<std::unique_ptr<hop::Exchange>> ask_for_span(Transaction& transaction, const StoredHead& head,
                                                   http::ByteSpan span);

@@ -32,12 +32,8 @@ std::optional<shard::Bucket> bucket_in(std::string_view digits) noexcept {
 // What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
 // §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
 void remove_hop_by_hop(http::Fields& fields) {
-  const auto connection = fields.combined("connection");
-  if (!connection) return;
-  http::for_each_member(*connection, [&](std::string_view name) {
-    const bool is_fixed = http::is_hop_by_hop(name, {});
-    if (!is_fixed && http::is_hop_by_hop(name, *connection)) fields.remove(name);
-  });
+  const http::HopByHop hop_by_hop(fields);
+  for (const std::string_view name : hop_by_hop.named()) fields.remove(name);
 }
 
 // What the rules make of the fields and the query that the client sent.

@@ -16,7 +16,7 @@ using From = Fetch::From;
 
 Error broken_off() {
   return {ErrorKind::disconnected, ErrorSource::origin, Retry::no,
-          "a slice of the object is not to be had"};
+          "a slice of the object can't be fetched"};
 }
 
 }  // namespace

@@ -48,12 +48,12 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
     : StoredHead(response.status == 206 ? 200 : response.status, making.freshness,
                  std::move(making.vary), std::move(making.variant)) {
   reason_ = response.status == 206 ? "OK" : response.reason;
-  const auto connection = response.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(response.fields);
   for (const http::Field& field : response.fields) {
     const bool of_the_part =
         response.status == 206 &&
         (http::same_token(field.name, "content-range") || is_digest_of_content(field.name));
-    if (is_left_out(field.name) || of_the_part || http::is_hop_by_hop(field.name, connection) ||
+    if (is_left_out(field.name) || of_the_part || hop_by_hop.has(field.name) ||
         is_among(making.withheld, field.name)) {
       continue;
     }
@@ -72,10 +72,10 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   const std::shared_ptr<StoredHead> head(
       new StoredHead(stored.status_, {}, stored.vary_, stored.variant_));
   head->reason_ = stored.reason_;
-  const auto connection = fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(fields);
   const auto replaces = [&](std::string_view name) {
     return !is_left_out(name) && !is_kept_from_304(name) && !http::same_token(name, "via") &&
-           !http::is_hop_by_hop(name, connection);
+           !hop_by_hop.has(name);
   };
   http::Fields merged;
   for (const http::Field& field : stored.fields_) {

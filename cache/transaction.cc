@@ -11,7 +11,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   context.country.clear();
   context.from_sidecar = false;
   status = {};
-  status.cache = core.identity.name;
+  status.cache = core.shared.name;  // settings, and with them the identity, may change meanwhile
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   is_what_is_stored = true;

@@ -51,7 +51,7 @@ class Handler {
     static_cast<void>(from);
     return false;
   }
-  // A request has come, or something that is none.
+  // A request has arrived, or bytes that are none.
   virtual void begin(const IpAddress& from) = 0;
   // How many requests a connection may bring.
   [[nodiscard]] virtual std::uint32_t requests_per_connection() const = 0;

@@ -47,7 +47,7 @@ class Exchange : public http::BodySource {
  public:
   // Sends the request, and reads the head of the final response; interim ones are passed on. The
   // Error says with Retry::yes that asking another upstream is allowed: the request is idempotent
-  // or was never sent, has lost no content, and no byte of a response came.
+  // or was never sent, none of its content was pulled, and no byte of a response came.
   [[nodiscard]] virtual Task<Result<void>> ask(const UpstreamAddress& address,
                                                const UpstreamRequest& request,
                                                const UpstreamLimits& limits) = 0;
@@ -59,7 +59,7 @@ class Exchange : public http::BodySource {
   // After a 101.
   [[nodiscard]] virtual http::ByteStream& stream() noexcept = 0;
 
-  // Keeps something until the exchange ends: a share of what the upstream is spared.
+  // Keeps something until the exchange ends, such as its slot at the origin's gate.
   void hold(std::shared_ptr<void> held) noexcept { held_ = std::move(held); }
 
  private:

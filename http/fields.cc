@@ -109,14 +109,25 @@ bool Fields::has(std::string_view field_name) const noexcept {
   return first(field_name).has_value();
 }
 
-bool is_hop_by_hop(std::string_view field_name, std::string_view connection) noexcept {
-  if (is_one_of(field_name, kHopByHop)) return true;
-  bool named = false;
-  for_each_member(connection, [&](std::string_view option) {
-    named = same_token(option, field_name);
-    return !named;
-  });
-  return named && !is_one_of(field_name, kForAllRecipients);
+bool is_hop_by_hop(std::string_view field_name) noexcept {
+  return is_one_of(field_name, kHopByHop);
+}
+
+HopByHop::HopByHop(const Fields& message) {
+  for (const Field& field : message) {
+    if (!same_token(field.name, "connection")) continue;
+    for_each_member(field.value, [this](std::string_view option) {
+      const bool counts = !is_hop_by_hop(option) && !is_one_of(option, kForAllRecipients);
+      if (counts) named_.push_back(option);
+    });
+  }
+}
+
+bool HopByHop::has(std::string_view field_name) const noexcept {
+  return is_hop_by_hop(field_name) ||
+         std::any_of(named_.begin(), named_.end(), [field_name](std::string_view option) {
+           return same_token(option, field_name);
+         });
 }
 
 bool is_internal(std::string_view field_name) noexcept {

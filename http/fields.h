@@ -53,12 +53,24 @@ class Fields {
   std::vector<Field> lines_;
 };
 
-// True for fields that concern one connection only and are never forwarded or stored: the fixed
-// ones (RFC 9110 §7.6.1, and the proxy authentication of §11.7, which ends at us) and those that
-// `connection` (the combined value of Connection) names. Fields meant for all recipients can't be
-// named away (§7.6.1): Authorization, Cache-Control, Content-Length, Host, Vary stay, so that
-// nobody can strip a message of its framing or of what makes it private.
-[[nodiscard]] bool is_hop_by_hop(std::string_view field_name, std::string_view connection) noexcept;
+// True for the fields that always concern one connection only and are never forwarded or stored
+// (RFC 9110 §7.6.1, and the proxy authentication of §11.7, which ends at us).
+[[nodiscard]] bool is_hop_by_hop(std::string_view field_name) noexcept;
+
+// The fields of one message that concern its connection only: those, and what its Connection names.
+// Fields meant for all recipients can't be named away (§7.6.1): Authorization, Cache-Control,
+// Content-Length, Host, Vary stay, so that nobody can strip a message of its framing or of what
+// makes it private. Reads Connection once; views into the message.
+class HopByHop {
+ public:
+  explicit HopByHop(const Fields& message);
+  [[nodiscard]] bool has(std::string_view field_name) const noexcept;
+  // What Connection names beside the fixed ones.
+  [[nodiscard]] const std::vector<std::string_view>& named() const noexcept { return named_; }
+
+ private:
+  std::vector<std::string_view> named_;
+};
 
 // True for the fields that Ringside's processes say to each other (`Ringside-…`). Stripped from
 // what clients and origins send.

@@ -16,6 +16,11 @@ struct Framing {
   std::uint64_t length_bytes = 0;  // for Kind::length
 };
 
+// Whether a response of that status may say a Content-Length (RFC 9110 §8.6).
+[[nodiscard]] constexpr bool may_have_length(int status) noexcept {
+  return status >= 200 && status != 204;
+}
+
 // Whether a body so framed has a length that a head can tell.
 [[nodiscard]] constexpr bool length_is_known(const Framing& framing) noexcept {
   return framing.kind == Framing::Kind::none || framing.kind == Framing::Kind::length;

@@ -177,7 +177,7 @@ std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
 }
 
 bool Connection::Receiving::await_ready() {
-  // What TLS has decrypted and not given is nothing that a socket could be waited for.
+  // What TLS has decrypted already will not make its socket readable.
   const bool look = likely_ || connection_.transport_->tls() != nullptr;
   if (look || connection_.timed_out_ || connection_.closed_) {
     received_ = connection_.receive_now(bytes_);

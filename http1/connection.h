@@ -74,6 +74,7 @@ class Connection final : public net::Closable, public ByteStream, private net::D
     const std::size_t bytes_;
     const bool likely_;
   };
+  // The same for the first byte of a message.
   class ReceivingFirst : public Receiving {
    public:
     using Receiving::Receiving;

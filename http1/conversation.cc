@@ -31,7 +31,9 @@ class Conversation {
         co_await handler_.answer(request_, caller_, response_);
       }
       auto written = co_await write(terms, goes_on);
-      if (written.sent.failure && written.sent.status == 0) {
+      const bool can_be_told = written.sent.failure && written.sent.status == 0 &&
+                               written.sent.failure->source != ErrorSource::client;
+      if (can_be_told) {
         handler_.refuse(*written.sent.failure, response_);
         written = co_await write(terms, goes_on);
       }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "base/limits.h"
 #include "http/characters.h"
 
 namespace ringside::http {
@@ -123,8 +124,7 @@ bool HeadReader::note(std::string_view field_name, std::string_view value) {
       facts_.expect = facts_.expect ? std::string_view{} : value;
       return true;
     case 10:
-      if (same_token(field_name, "connection")) note_connection(value);
-      return true;
+      return !same_token(field_name, "connection") || note_connection(value);
     case 14:
       return !same_token(field_name, "content-length") || note_content_length(value);
     case 17:
@@ -168,11 +168,14 @@ bool HeadReader::note_transfer_encoding(std::string_view value) noexcept {
   return true;
 }
 
-void HeadReader::note_connection(std::string_view value) noexcept {
+bool HeadReader::note_connection(std::string_view value) noexcept {
   for_each_member(value, [this](std::string_view option) {
     if (same_token(option, "close")) facts_.close = true;
     if (same_token(option, "keep-alive")) facts_.keep_alive = true;
+    return ++facts_.connection_options <= limits::connection_options;
   });
+  return facts_.connection_options <= limits::connection_options ||
+         refuse("too many connection options");
 }
 
 bool HeadReader::decide_framing(int minor_version, Framing& framing) noexcept {

@@ -24,6 +24,7 @@ class HeadReader {
     unsigned chunked_codings = 0;  // of them, `chunked`
     bool has_transfer_encoding = false;
     bool last_coding_is_chunked = false;
+    unsigned connection_options = 0;
     bool close = false;       // Connection: close
     bool keep_alive = false;  // Connection: keep-alive
   };
@@ -63,7 +64,7 @@ class HeadReader {
   [[nodiscard]] bool note(std::string_view field_name, std::string_view value);
   [[nodiscard]] bool note_content_length(std::string_view value) noexcept;
   [[nodiscard]] bool note_transfer_encoding(std::string_view value) noexcept;
-  void note_connection(std::string_view value) noexcept;
+  [[nodiscard]] bool note_connection(std::string_view value) noexcept;
 
   const char* const begin_;
   const char* const end_;

@@ -58,9 +58,9 @@ void append_response_head(std::string& out, const Response& response, const Deli
 
 void append_interim_head(std::string& out, const ResponseHead& head) {
   append_status_line(out, head.status, head.reason);
-  const auto connection = head.fields.combined("connection").value_or(std::string{});
+  const HopByHop hop_by_hop(head.fields);
   for (const Field& field : head.fields) {
-    if (is_internal(field.name) || is_hop_by_hop(field.name, connection)) continue;
+    if (is_internal(field.name) || hop_by_hop.has(field.name)) continue;
     append_field(out, field.name, field.value);
   }
   out.append("\r\n");

@@ -53,7 +53,7 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
       last = (*pulled)->last;
     }
     written.sent.status = response.status;
-    // Before the first attempt: what the client was waited for earlier may have run out of time.
+    // Before the first attempt: an earlier wait for the client may have let the deadline expire.
     client_.set_deadline(limits::client_io_timeout);
     const auto taken = buffers_.empty() ? Result<std::size_t>(0U) : client_.write_now(buffers_);
     Result<void> flushed = taken ? Result<void>() : Result<void>(taken.error());

@@ -24,7 +24,7 @@ Result<void> admit(net::Core& core, const RequestHead& head) {
     return Error{ErrorKind::body_too_large, ErrorSource::client, Retry::no,
                  "the body is larger than is allowed"};
   }
-  // Who is served already is served to the end; what is new is not begun.
+  // Requests in progress are finished; new ones are refused.
   if (core.buffers_are_full()) {
     return Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
                  "the connections' buffers are full"};

@@ -9,7 +9,7 @@
 namespace ringside::k8s {
 
 // One replica as its source tells of it now. Name and weight make it a member; all else is beside
-// the topology and never changes who owns what (DESIGN: "Membership is not health").
+// the topology and never changes who owns what.
 struct Replica {
   std::string name;
   std::uint32_t weight = 1;

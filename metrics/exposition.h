@@ -36,8 +36,8 @@ struct OperationFigures {
 };
 
 // The Prometheus text exposition (version 0.0.4) of all sheets and of this process: each family
-// once, counters summed over cores at the time of the call. The names are DESIGN's and
-// docs/metrics.md's. Thread-safe.
+// once, counters summed over cores at the time of the call. The names are those of docs/metrics.md.
+// Thread-safe.
 [[nodiscard]] std::string expose(const std::vector<const Sheet*>& sheets);
 // The same of what sheets told already.
 [[nodiscard]] std::string expose(const std::vector<Totals>& totals,

@@ -71,6 +71,7 @@ struct Configuration {
   std::vector<Network> proxied_from;
   std::vector<Network> purge_from;
   std::string country_header = "X-Country";
+  bool underscores = false;
   std::string via_name;  // empty: what each hop is called otherwise
   sidecar::WithoutReplica without_replica = sidecar::WithoutReplica::refuse;
 

@@ -184,6 +184,9 @@ constexpr auto options = std::to_array<Option>({
      "counted"},
     {"country-header", for_servers, value<&C::country_header, parse_field_name>, "NAME",
      "The header that tells the origin the country", "The clients' own is stripped"},
+    {"underscores", for_up | for_sidecar, value<&C::underscores, parse_switch, Form::on_off>, "",
+     "Pass on request fields whose names have an underscore",
+     "They are dropped else: WSGI and CGI read `X_Country` as `X-Country`", "", "true"},
     {"via-name", for_servers, value<&C::via_name, parse_via_name>, "NAME",
      "What Via calls this hop, in requests and responses",
      "A token. Cache-Status and Proxy-Status keep the hop's own name; loops are found whatever the "

@@ -93,7 +93,7 @@ Result<std::string> parse_changeable(std::string_view text) {
   if (!name) return name;
   constexpr std::array<std::string_view, 3> of_body{"content-length", "content-encoding",
                                                     "content-range"};
-  if (http::is_hop_by_hop(*name, "")) return own_field(*name, "belongs to one connection");
+  if (http::is_hop_by_hop(*name)) return own_field(*name, "belongs to one connection");
   if (is_one_of(*name, of_body))
     return own_field(*name, "says where a body ends or how to read it");
   if (http::is_internal(*name) || http::same_token(*name, "via")) {

@@ -56,6 +56,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->country_header = configuration.country_header;
   out->via_name = configuration.via_name;
   out->without_replica = configuration.without_replica;
+  out->underscores = configuration.underscores;
   out->origin_connections = configuration.origin_connections;
   out->connect_timeout = configuration.connect_timeout;
   // One file may serve the whole tier: a replica must be able to say that its origin is silent

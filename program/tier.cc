@@ -126,7 +126,8 @@ Result<void> Tier::change(const Configuration& next, const Countries& countries,
   auto grown = grow(present, next, basis.replicas, replicas);
   if (!grown) return grown.error();
 
-  // Nothing fails from here on. Replicas first: none is asked under a topology that it has not.
+  // Nothing fails from here on. Replicas first: each knows a topology before anybody asks it under
+  // that topology.
   tell_replicas(*grown, *basis.replicas);
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {

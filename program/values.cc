@@ -342,7 +342,7 @@ Result<std::string> parse_field_name(std::string_view text) {
                                                    "x-forwarded-for",
                                                    "forwarded",
                                                    "date"};
-  const bool ours = http::is_internal(text) || http::is_hop_by_hop(text, "") ||
+  const bool ours = http::is_internal(text) || http::is_hop_by_hop(text) ||
                     std::any_of(taken.begin(), taken.end(), [&](std::string_view name) {
                       return http::same_token(name, text);
                     });

@@ -13,11 +13,11 @@
 namespace ringside::shard {
 namespace {
 
-constexpr std::array<SchemeEntry, 3> entries{{
+constexpr auto entries = std::to_array<SchemeEntry>({
     {"jedis-ring", make_jedis_ring},
     {"ring", make_ring},
     {"simple-sha1", make_simple_sha1},
-}};
+});
 
 }  // namespace
 

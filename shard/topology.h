@@ -48,7 +48,7 @@ class Scheme {
   [[nodiscard]] virtual std::vector<MemberIndex> bucket_owners() const { return {}; }
 };
 
-// An immutable value: the members, the scheme and its table (DESIGN: words). Shared by reference
+// An immutable value: the members, the scheme and its table. Shared by reference
 // count between threads.
 class Topology {
  public:

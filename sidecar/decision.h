@@ -37,7 +37,7 @@ struct Decision {
   [[nodiscard]] shard::ShardKey key() const noexcept { return {shard_key, hash}; }
 };
 
-// Steps 3 to 5 of the life of a request: who asks, from which country, by which route, and the key
+// Steps 4 to 8 of the life of a request: who asks, from which country, by which route, and the key
 // that chooses the replica. Fails for targets and hosts that are malformed, and where no route
 // matches; for TRACE, and for requests that have been at `own_via` before. With hop.answer_here
 // nothing else is decided.

@@ -141,10 +141,10 @@ Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::C
   if (!http::is_safe(decision_.method)) {
     co_await invalidate_elsewhere(core_, *snapshot_, decision_, head, answered_by_);
   }
-  if (!answered_by_) {  // What an origin says in our own fields is not heard.
+  if (!answered_by_) {  // Our internal fields are ignored when an origin sends them.
     const bool missed = is_for_the_store(request, decision_.method);
     outcome_ = missed ? metrics::Outcome::miss : metrics::Outcome::bypass;
-    // The tier has a cache for it, but none that could be asked: one implementation, one miss.
+    // No cache of the tier could be asked: the whole tier counts as one cache, hence one miss.
     co_return relay(std::move(exchange), missed ? Forward::miss : Forward::bypass, response);
   }
   outcome_ =
@@ -177,8 +177,8 @@ Milliseconds Handler::near_ttl(const http::ResponseHead& head) const noexcept {
   const bool is_small = framing.kind == http::Framing::Kind::length &&
                         framing.length_bytes <= limits::near_object_size_bytes;
   if (!ask_near_cache_ || !is_small) return Milliseconds{0};
-  // The replica doesn't say so of answers that have something of one client's; but what is wrong
-  // here is wrong for everybody.
+  // The replica doesn't say so of answers that have something of one client's; but a mistake
+  // here would reach every client.
   const auto said = http::parse_response_directives(head.fields);
   if (said.is_private || said.no_store || head.fields.has("set-cookie")) return Milliseconds{0};
   const Milliseconds told{number(read_notes(head.fields).near_ttl_ms)};
@@ -222,10 +222,10 @@ Task<void> Handler::purge(http::Response& response) {
   const PurgeReport report =
       co_await purge_replicas(core_, *snapshot_, decision_.host, decision_.target.text());
   outcome_ = metrics::Outcome::bypass;
-  make_purge_response(response, report);
+  make_purge_response(response, report, core_.core.now());
 }
 
-// Errors that another replica made good are counted where that was found.
+// Errors that failover made good are counted in Owners.
 void Handler::refuse(const Error& error, http::Response& response) {
   core_.sheet.count_error(error);
   outcome_ = metrics::Outcome::error;

@@ -38,8 +38,6 @@ class Handler final : public hop::Handler {
   void give_nearby(const NearCache::Entry& entry, http::Response& response);
   Task<void> answer_from_owners(const http::RequestHead& request, http::Caller& caller,
                                 http::Response& response);
-  Task<void> give(std::unique_ptr<hop::Exchange> exchange, std::uint64_t asked_at,
-                  http::Response& response);
   void relay(std::unique_ptr<hop::Exchange> exchange, http::CacheStatus::Forward why,
              http::Response& response);
   Task<void> keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milliseconds ttl,

@@ -14,7 +14,7 @@ namespace ringside::sidecar {
 [[nodiscard]] std::size_t most_ejected(std::size_t members) noexcept;
 
 // The health of one replica, as it looks from one core of a sidecar: whether it is asked, and when
-// it is probed. It never changes who owns what (DESIGN: "Membership is not health"), only whom of
+// it is probed. It never changes who owns what, only whom of
 // the owners we ask. docs/decisions/replica-health.md tells why it is done this way.
 //
 //   in service --failures, or a failed probe--> ejected --an answered probe--> returning

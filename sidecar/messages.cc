@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "http/forwarded.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
@@ -17,6 +20,29 @@ bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
          same_token(name, "via") || same_token(name, "forwarded") || same_token(name, "expect") ||
          same_token(name, "x-forwarded-for") || same_token(name, "x-forwarded-proto") ||
          same_token(name, settings.country_header);
+}
+
+// Fields by which proxies tell an application what the client asked for. No key holds them, so from
+// a client they would change what is stored for all.
+bool is_of_proxies(std::string_view name) noexcept {
+  using http::same_token;
+  constexpr std::string_view prefix = "x-forwarded-";
+  constexpr std::array<std::string_view, 6> others = {"x-real-ip",      "x-host",
+                                                      "x-original-url", "x-original-host",
+                                                      "x-rewrite-url",  "x-http-host-override"};
+  return same_token(name.substr(0, prefix.size()), prefix) ||
+         std::any_of(others.begin(), others.end(),
+                     [name](std::string_view other) { return same_token(other, name); });
+}
+
+// What goes no further than here. WSGI and CGI know no difference between `_` and `-`: they would
+// read `X_Country` as the field that we write.
+bool is_dropped(std::string_view name, const Decision& decision,
+                const Settings& settings) noexcept {
+  return is_rewritten(name, settings) || http::is_internal(name) ||
+         (!decision.peer_is_trusted && is_of_proxies(name)) ||
+         (!settings.underscores && name.find('_') != std::string_view::npos) ||
+         (decision.hop.max_forwards && http::same_token(name, "max-forwards"));
 }
 
 // A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
@@ -47,13 +73,9 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
                            const Decision& decision, const Settings& settings,
                            std::string_view own_via, Upstream upstream) {
   out.clear();
-  const auto connection = request.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(request.fields);
   for (const http::Field& field : request.fields) {
-    if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
-        http::is_hop_by_hop(field.name, connection) ||
-        (decision.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
-      continue;
-    }
+    if (is_dropped(field.name, decision, settings) || hop_by_hop.has(field.name)) continue;
     out.add(field.name, field.value);
   }
   http::add_hop_fields(out, request, decision.hop, own_via);
@@ -79,13 +101,15 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
                        const http::CacheStatus& own, std::string_view via_name,
                        std::string_view left_out) {
-  const auto connection = head.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(head.fields);
   const auto is_status = [](const http::Field& field) {
     return http::same_token(field.name, "cache-status");
   };
   for (const http::Field& field : head.fields) {
-    if (is_status(field) || http::is_internal(field.name) ||
-        http::same_token(field.name, left_out) || http::is_hop_by_hop(field.name, connection)) {
+    const bool is_wrong_length =
+        http::same_token(field.name, "content-length") && !http::may_have_length(head.status);
+    if (is_status(field) || is_wrong_length || http::is_internal(field.name) ||
+        http::same_token(field.name, left_out) || hop_by_hop.has(field.name)) {
       continue;
     }
     out.add(field.name, field.value);

@@ -15,12 +15,12 @@
 
 namespace ringside::sidecar {
 
-// A few hot answers kept in the sidecar for a moment, one per core: step 6 of the life of a
+// A few hot answers kept in the sidecar for a moment, one per core: step 9 of the life of a
 // request, for routes that ask for it. It judges nothing: the replica said for how long an answer
 // may be given again (internal::near_ttl), the route how long at most.
 //
 // A purge that has been answered must not be undone by an answer that was under way:
-//   1. The session takes purges() before it asks the replica.
+//   1. The handler takes purges() before it asks the replica.
 //   2. A purge gets every replica's word and then adds 1 to the sidecar's count, on whatever core.
 //   3. An answer from before 2 comes to store() with the number of 1, which is not the present one.
 //   4. Each core forgets everything when it next looks and finds the count changed.

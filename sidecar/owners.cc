@@ -100,7 +100,10 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
     const bool was_last = asked.size() == most || core_.core.steady_now() >= deadline_;
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
       nobody.message += "; " + name + ": has given the shard away";
-      if (refusal->holder && !contains(asked, *refusal->holder)) named = refusal->holder;
+      const auto holder = refusal->holder;
+      const bool can_be_asked =
+          holder && settings_.membership->is_ready(*holder) && !contains(asked, *holder);
+      if (can_be_asked) named = holder;
       // What was sent of the content is gone.
       if (outgoing_.body != nullptr) nobody.retry = Retry::no;
       if (was_last || outgoing_.body != nullptr) co_return nobody;

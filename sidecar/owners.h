@@ -14,7 +14,7 @@
 
 namespace ringside::sidecar {
 
-// Steps 7 and 8: the source of all responses but the near cache's. Asks the owner of the request's
+// Steps 10 to 12: the source of all responses but the near cache's. Asks the owner of the request's
 // shard, on failure the next distinct owners, and where no replica can take it the origin, if that
 // is allowed. Owners that are not in service are passed over (HealthWatch::choose). A replica that
 // refuses names another one, which is asked next. One per request.

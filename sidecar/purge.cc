@@ -33,7 +33,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   co_return report;
 }
 
-void make_purge_response(http::Response& out, const PurgeReport& report) {
+void make_purge_response(http::Response& out, const PurgeReport& report, TimePoint now) {
   const int status = report.missing.empty() ? 200 : 502;
   std::string text = fmt::format("purged {} stored responses\n", report.removed);
   if (!report.missing.empty()) {
@@ -42,6 +42,7 @@ void make_purge_response(http::Response& out, const PurgeReport& report) {
   out.begin(status, http::reason_of(status));
   out.fields.add("Content-Type", "text/plain; charset=utf-8");
   out.fields.add("Content-Length", fmt::to_string(text.size()));
+  http::add_date(out.fields, now);
   out.body = http::Body(std::move(text));
 }
 

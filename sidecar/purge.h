@@ -15,6 +15,6 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
                                  const std::string& host, const std::string& target);
 
 // 200 where every replica confirmed, else 502 with who did not.
-void make_purge_response(http::Response& out, const PurgeReport& report);
+void make_purge_response(http::Response& out, const PurgeReport& report, TimePoint now);
 
 }  // namespace ringside::sidecar

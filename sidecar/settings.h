@@ -46,6 +46,7 @@ struct Settings {
   std::string country_header = "X-Country";
   std::size_t connections_per_address = limits::connections_per_address;  // of one core
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change
+  bool underscores = false;  // fields whose names have one are passed on
   WithoutReplica without_replica = WithoutReplica::refuse;
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;

@@ -5,8 +5,10 @@
 namespace ringside::sidecar {
 namespace {
 
-// The value of a cookie (RFC 6265 §4.2.1); the first where the name stands twice.
-std::string_view cookie(const http::Fields& fields, std::string_view name) {
+// The values of a cookie (RFC 6265 §4.2.1), with `;` between them, which no value can hold.
+std::string cookie(const http::Fields& fields, std::string_view name) {
+  std::string values;
+  bool found = false;
   for (const http::Field& field : fields) {
     if (!http::same_token(field.name, "cookie")) continue;
     std::string_view rest = field.value;
@@ -16,12 +18,18 @@ std::string_view cookie(const http::Fields& fields, std::string_view name) {
       rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
       while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
       const auto equals = pair.find('=');
-      if (equals != std::string_view::npos && pair.substr(0, equals) == name) {
-        return pair.substr(equals + 1);
-      }
+      if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
+      if (found) values += ';';
+      values += pair.substr(equals + 1);
+      found = true;
     }
   }
-  return {};
+  return values;
+}
+
+// Whether the line reaches the origin.
+bool goes_on(const RequestFacts& facts, std::string_view field_name) {
+  return !http::HopByHop(facts.fields).has(field_name);
 }
 
 template <class Use>
@@ -39,9 +47,11 @@ void with_value(const shard::KeyPart& part, const RequestFacts& facts, const Use
     case Kind::host:
       return use(facts.host);
     case Kind::header:
-      return use(facts.fields.combined(part.name).value_or(std::string{}));
+      return use(goes_on(facts, part.name)
+                     ? facts.fields.combined(part.name).value_or(std::string{})
+                     : std::string{});
     case Kind::cookie:
-      return use(cookie(facts.fields, part.name));
+      return use(goes_on(facts, "cookie") ? cookie(facts.fields, part.name) : std::string{});
   }
 }
 

@@ -20,8 +20,9 @@ struct RequestFacts {
   geo::Country country;
 };
 
-// Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as
-// empty.
+// Appends the bytes of the shard key that `spec` asks for. What does not reach the origin is not
+// keyed: absent headers and cookies, and those that Connection names, count as empty. Of a cookie
+// whose name stands twice all values count: which of them an origin reads is its own affair.
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts);
 
 // Appends the parts of the shard key that a replica can't see for itself (all but path, query and

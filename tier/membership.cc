@@ -59,6 +59,10 @@ Result<MembershipPointer> next_membership(const Membership& present,
                              "or leave version out",
                              request.version, in_use, present.topology_id, in_use + 1)};
   }
+  if (request.version > version_most) {
+    return invalid_input(fmt::format("version {} leaves no room for newer ones; {} is the highest",
+                                     request.version, version_most));
+  }
   return make_membership(request.members, request.scheme,
                          request.version != 0 ? request.version : in_use + 1);
 }

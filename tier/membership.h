@@ -60,6 +60,9 @@ using MembershipPointer = std::shared_ptr<const Membership>;
                                                         std::string_view scheme,
                                                         std::uint64_t version);
 
+// The highest version that is accepted: one can always be followed by a newer one.
+inline constexpr std::uint64_t version_most = std::uint64_t{1} << 62;
+
 // What `PUT /topology` asks for, judged against what is in use: version 0 is the next one, and one
 // that is not newer is refused with ErrorKind::refused.
 [[nodiscard]] Result<MembershipPointer> next_membership(const Membership& present,

@@ -142,6 +142,19 @@ TEST(ForwardedHead, LeavesOutHopsAndInternals) {
             "Via: 1.1 inner\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nVia: 1.0 cache-3\r\n");
 }
 
+// RFC 9110 §8.6
+TEST(ForwardedHead, A204KeptTheContentLengthThatItMayNotHave) {
+  for (const int status : {200, 204, 304}) {
+    http::ResponseHead response;
+    response.status = status;
+    response.fields = fields_of({{"Content-Length", "0"}, {"Date", "d"}});
+    http::Response out;
+    begin_forwarded(out, response, Rules{}, TimePoint{}, "cache-3");
+    const bool has_length = out.fields.text().find("Content-Length") != std::string_view::npos;
+    EXPECT_EQ(has_length, status != 204) << status;
+  }
+}
+
 TEST(NotModifiedHead, Rfc9110Section15Point4Point5) {
   http::ResponseHead response;
   response.status = 200;

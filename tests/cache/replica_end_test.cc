@@ -65,6 +65,27 @@ TEST(ReplicaPurge, ByAnAdminFindsWhatTheRulesMadeOfTheQuery) {
   EXPECT_EQ(replica->purge("a.test", "/a?a=2&b=1"), 0U);
 }
 
+// The name in Cache-Status lay in what new settings replace; a short one did not show it.
+TEST(ReplicaSettings, NewOnesFreedTheNameThatARequestInFlightWasToTell) {
+  Gate go_on;
+  ScriptedPeer origin([&](Stage& stage) {
+    stage.read_request();
+    stage.wait(go_on);
+    stage.send(answer("200 OK", lives, "hello"));
+  });
+  SomeReplica replica(origin.address(), 16 * limits::kMiB, 1, "a-replica-with-a-long-name-7");
+  auto reply = std::async(std::launch::async, [&] { return replica.get("/"); });
+  ASSERT_TRUE(eventually([&] { return origin.requests() == 1; }));
+  for (const auto* name : {"one-name-in-via-that-is-long", "another-name-in-via-that-is-long"}) {
+    auto settings = replica.settings();
+    settings.via_name = name;
+    replica.apply(settings);
+  }
+  go_on.open();
+  EXPECT_EQ(reply.get().field("cache-status"),
+            "a-replica-with-a-long-name-7; fwd=uri-miss; fwd-status=200; stored");
+}
+
 TEST(ReplicaPurge, IsForThoseWhoMay) {
   ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
   SomeReplica replica(origin.address());

@@ -19,14 +19,14 @@ namespace ringside::cache {
 class SomeReplica {
  public:
   explicit SomeReplica(const Endpoint& origin, std::size_t memory_bytes = 16 * limits::kMiB,
-                       std::size_t cores = 2)
+                       std::size_t cores = 2, std::string name = "cache-7")
       : settings_(std::make_shared<Settings>()) {
     const http::RouteMatch everything;
     settings_->routes = {{"all", everything, {net::Origin{origin, 1}}}};
     settings_->route_table = http::RouteTable::make({everything}).value();
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;
-    start.name = "cache-7";
+    start.name = std::move(name);
     start.setup.wire = &http::wire();
     start.setup.listen = {"127.0.0.1", 0};
     start.setup.cores = cores;

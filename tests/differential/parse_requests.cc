@@ -62,9 +62,9 @@ Result<bool> take_body(const http::Framing& framing, std::string_view& rest, std
 json told_of(const http::RequestHead& head, const http::Target& target, const std::string& host) {
   constexpr std::array<const char*, 4> framings{"none", "length", "chunked", "until_close"};
   json fields = json::array();
-  const std::string connection = head.fields.combined("connection").value_or(std::string{});
+  const http::HopByHop hop_by_hop(head.fields);
   for (const http::Field& field : head.fields) {
-    if (http::is_internal(field.name) || http::is_hop_by_hop(field.name, connection)) continue;
+    if (http::is_internal(field.name) || hop_by_hop.has(field.name)) continue;
     fields.push_back({latin1(field.name), latin1(field.value)});
   }
   return {{"method", std::string(head.method)},

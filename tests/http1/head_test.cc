@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "http1/head_parser.h"
 
 namespace ringside::http {
@@ -157,6 +158,18 @@ TEST(Methods, Rfc9110Section9Point2Properties) {
                                           {"", false, false}}) {
     EXPECT_EQ(is_safe(row.method), row.safe) << row.method;
     EXPECT_EQ(is_idempotent(row.method), row.idempotent) << row.method;
+  }
+}
+
+// A list of 32 KiB was looked through for each field: a quarter of a second a request.
+TEST(RequestHead, AConnectionWithTooManyOptionsIsRefused) {
+  for (const unsigned options : {limits::connection_options, limits::connection_options + 1}) {
+    std::string list = "a";
+    for (unsigned count = 1; count < options; ++count) list += ", b";
+    RequestHead head;
+    const std::string bytes = "GET / HTTP/1.1\r\nHost: a\r\nConnection: " + list + "\r\n\r\n";
+    const auto parsed = parse_request_head(bytes, HeadLimits::defaults(), head);
+    EXPECT_EQ(parsed.has_value(), options == limits::connection_options);
   }
 }
 

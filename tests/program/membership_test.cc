@@ -111,7 +111,7 @@ TEST(DiscoveredMembership, IsTheRostersNamesAndVersionWhereverTheyAre) {
   EXPECT_EQ(page["members"][5]["placed_in"], "a");
 }
 
-// Membership is not health (DESIGN §5): only names and weights make another topology.
+// Membership is not health: only names and weights make another topology.
 TEST(DiscoveredMembership, PlacesZonesAndReadinessDoNotMakeAnotherTopology) {
   const auto before = discovered_membership(*nobody(), roster_of(7, 10), "ring");
   struct Case {

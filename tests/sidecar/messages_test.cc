@@ -108,6 +108,24 @@ TEST_F(UpstreamHead, WhatClientsMayNotSayIsLeftOut) {
             "Authorization: Basic eDp5\r\nCache-Control: no-store\r\n");
 }
 
+// `X-Forwarded-Host` from a client chose the links in a page that was stored for all.
+TEST_F(UpstreamHead, WhatOnlyProxiesMaySayReachedTheOriginFromClients) {
+  const std::string lines =
+      "X-Forwarded-Host: evil.test\r\nx-forwarded-prefix: /evil\r\nX-Real-IP: 1.1.1.1\r\n"
+      "X-Original-URL: /admin\r\nX-Forwarded: 1\r\nX-Other: 3\r\n";
+  EXPECT_EQ(passed_on(lines), "X-Forwarded: 1\r\nX-Other: 3\r\n");
+  settings_.trusted = {Network::parse("203.0.113.0/24").value()};
+  EXPECT_EQ(passed_on(lines), lines);
+}
+
+// WSGI and CGI read it as the country that we tell.
+TEST_F(UpstreamHead, ANameWithAnUnderscoreReachedTheOrigin) {
+  const std::string lines = "X_Country: FR\r\nX-Other: 3\r\n";
+  EXPECT_EQ(passed_on(lines), "X-Other: 3\r\n");
+  settings_.underscores = true;
+  EXPECT_EQ(passed_on(lines), lines);
+}
+
 TEST_F(UpstreamHead, TheCountryIsOnlyToldWhereTheKeyHoldsIt) {
   settings_.country_header = "CF-IPCountry";
   const std::string request =
@@ -314,12 +332,13 @@ std::string content_of(http::Response& response) {
 
 TEST(PurgeResponse, SaysWhoIsMissing) {
   http::Response response;
-  make_purge_response(response, {3, {}});
+  make_purge_response(response, {3, {}}, TimePoint{});
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.fields.text(),
-            "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n");
+            "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n"
+            "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
   EXPECT_EQ(content_of(response), "purged 3 stored responses\n");
-  make_purge_response(response, {0, {"cache-1: timeout", "cache-2: answered 403"}});
+  make_purge_response(response, {0, {"cache-1: timeout", "cache-2: answered 403"}}, TimePoint{});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_EQ(content_of(response),

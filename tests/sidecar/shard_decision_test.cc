@@ -27,6 +27,29 @@ Keys keys_of(std::string_view spec_text, const http::Fields& fields,
   return keys;
 }
 
+// `Connection: Accept-Language` takes the field from the origin, which answered without it; that
+// was stored for all who have it.
+TEST(ShardDecision, WhatConnectionNamesWasKeyedAndNotForwarded) {
+  for (const char* option : {"accept-language", "close, Accept-Language", "cookie"}) {
+    http::Fields fields;
+    fields.add("Accept-Language", "de");
+    fields.add("Cookie", "plan=free");
+    fields.add("Connection", option);
+    const bool is_cookie = std::string_view(option) == "cookie";
+    EXPECT_EQ(keys_of("header:accept-language", fields).shard, is_cookie ? "de\n" : "\n");
+    EXPECT_EQ(keys_of("cookie:plan", fields).shard, is_cookie ? "\n" : "free\n");
+  }
+}
+
+// Some origins read the last of them, and the first alone was keyed.
+TEST(ShardDecision, OfACookieThatStandsTwiceOneValueWasKeyed) {
+  http::Fields fields;
+  fields.add("Cookie", "lang=de; lang=fr");
+  fields.add("Cookie", "lang=it");
+  EXPECT_EQ(keys_of("cookie:lang", fields).shard, "de;fr;it\n");
+  EXPECT_EQ(keys_of("cookie:lang", fields).extra, "cookie:lang=de;fr;it&");
+}
+
 TEST(ShardDecision, EachPartHasItsPlaceInTheKeys) {
   struct Row {
     std::string_view spec;
@@ -88,9 +111,9 @@ TEST(ShardDecision, FindsCookies) {
            {{"a=1"}, "ab", ""},
            {{"ba=2; a=1"}, "a", "1"},
            {{"A=2; a=1"}, "a", "1"},
-           {{"a=1; a=2"}, "a", "1"},
+           {{"a=1; a=2"}, "a", "1;2"},
            {{"b=2", "a=1"}, "a", "1"},
-           {{"b=2", "a=1", "a=3"}, "a", "1"},
+           {{"b=2", "a=1", "a=3"}, "a", "1;3"},
            {{"a="}, "a", ""},
            {{"a; a=1"}, "a", "1"},
            {{"a=x=y"}, "a", "x=y"},

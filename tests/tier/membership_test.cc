@@ -30,6 +30,15 @@ TEST(Membership, PutTopologyMustBeNewer) {
   }
 }
 
+// 2^64 - 1 was taken, and the next version was 0.
+TEST(Membership, AVersionThatCanNotBeFollowedIsRefused) {
+  const auto present = membership_of({"a"}, 5);
+  for (const std::uint64_t asked : {version_most, version_most + 1, ~std::uint64_t{0}}) {
+    const auto next = next_membership(*present, {asked, "ring", members_at({"a"})});
+    EXPECT_EQ(next.has_value(), asked == version_most) << asked;
+  }
+}
+
 TEST(Membership, HasTheAddressesInTheTopologysOrder) {
   const auto membership = membership_of({"cache-10", "cache-2"});
   ASSERT_EQ(membership->size(), 2U);
