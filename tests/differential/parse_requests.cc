@@ -65,6 +65,7 @@ json told_of(const http::RequestHead& head, const http::Target& target, const st
   const http::HopByHop hop_by_hop(head.fields);
   for (const http::Field& field : head.fields) {
     if (http::is_internal(field.name) || hop_by_hop.has(field.name)) continue;
+    if (field.name.find('_') != std::string_view::npos) continue;  // the sidecar drops them
     fields.push_back({latin1(field.name), latin1(field.value)});
   }
   return {{"method", std::string(head.method)},
