@@ -14,7 +14,7 @@ void ResponseWriter::add(const Pulled& pulled, bool chunked, std::uint64_t& body
   const bool chunk = chunked && bytes > 0;
   if (chunk) buffers_.push_back(chunk_line(bytes, line_space_));
   buffers_.insert(buffers_.end(), pulled.pieces.begin(), pulled.pieces.end());
-  if (chunk) buffers_.push_back("\r\n");
+  if (chunk) buffers_.emplace_back("\r\n");
   if (pulled.last && chunked) buffers_.push_back(last_chunk);
 }
 

@@ -42,7 +42,7 @@ Result<void> Upload::add(const Pulled& pulled) {
   const bool chunk = chunked_ && bytes > 0;
   if (chunk) pending_.push_back(chunk_line(bytes, line_space_));
   pending_.insert(pending_.end(), pulled.pieces.begin(), pulled.pieces.end());
-  if (chunk) pending_.push_back("\r\n");
+  if (chunk) pending_.emplace_back("\r\n");
   if (pulled.last && chunked_) pending_.push_back(last_chunk);
   last_ = pulled.last;
   return {};
