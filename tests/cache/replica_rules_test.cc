@@ -206,7 +206,7 @@ TEST(ReplicaRules, ConditionsKeepRequestsFromTheStoreOrTheStoreFromThem) {
   replica.settle();
   EXPECT_EQ(replica.get("/", "X-Debug: 1\r\n").field("cache-status"), "cache-7; hit; ttl=60");
   EXPECT_EQ(replica.get("/", cookie).field("cache-status"), "cache-7; fwd=bypass; fwd-status=200");
-  EXPECT_EQ(replica.counted(metrics::Outcome::hit), 1U);
+  EXPECT_TRUE(replica.counts(metrics::Outcome::hit, 1));
 }
 
 TEST(ReplicaRules, TheOriginIsAskedWithTheRoutesRequestFields) {
