@@ -191,7 +191,7 @@ Configuration defaults(Command command) {
   out.listen = Endpoint{"127.0.0.1", port};
   out.replica_count = replicas_by_default;
   for (const char* const loopback : {"127.0.0.0/8", "::1"}) {
-    out.trust.push_back(*Network::parse(loopback));
+    out.trusted.push_back(*Network::parse(loopback));
     out.purge_from.push_back(*Network::parse(loopback));
   }
   return out;

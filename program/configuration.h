@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "hop/options.h"
 #include "http/route_table.h"
 #include "k8s/dns_target.h"
 #include "k8s/target.h"
@@ -44,8 +45,9 @@ struct RouteConfiguration {
 constexpr std::size_t replicas_by_default = 10;  // of `up`
 
 // Everything that can be configured, of all commands: what a file says, overlaid by flags, over the
-// defaults of the command. A value; the table of program/options.h tells what each means.
-struct Configuration {
+// defaults of the command. What a half takes as it is stands in its own Options. A value; the table
+// of program/options.h tells what each means.
+struct Configuration : hop::Options, sidecar::Options {
   std::optional<Endpoint> listen;
   Endpoint admin{"127.0.0.1", 9090};
   std::string name;
@@ -67,27 +69,15 @@ struct Configuration {
 
   std::string geo;  // empty: the database that was installed beside the program
   bool geo_optional = false;
-  std::vector<Network> trust;
-  std::vector<Network> proxied_from;
-  std::vector<Network> purge_from;
-  std::string country_header = "X-Country";
-  bool underscores = false;
-  std::string via_name;  // empty: what each hop is called otherwise
-  sidecar::WithoutReplica without_replica = sidecar::WithoutReplica::refuse;
 
   StoreMemory memory;
   std::size_t threads = 0;  // 0: one for each core of `machine`
   Machine machine;          // where this is the configuration of; nobody writes it
   log::Level log_level = log::Level::info;
-  Milliseconds connect_timeout = limits::connect_timeout;
-  Milliseconds first_byte_timeout = limits::first_byte_timeout;
-  Milliseconds request_deadline = limits::request_deadline;
   Milliseconds drain_delay = limits::drain_delay;
   Milliseconds drain_deadline = limits::drain_deadline;
   std::string access_log;  // a path, or `-`; empty: none
-  std::size_t connections_per_address = limits::connections_per_address;  // of one core
-  std::string origin_ca;                                        // empty: what the system believes
-  std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
+  std::string origin_ca;   // empty: what the system believes
 
   // Where each option that was given was written: "tier.yaml:3: listen" or "--listen".
   std::map<std::string, std::string, std::less<>> places;

@@ -11,7 +11,8 @@
 #include "shard/quotation.h"
 #include "shard/schemes.h"
 
-// The rows: adding an option means a row here, its member in Configuration, and where it acts. Then
+// The rows: adding an option means a row here, its member in Configuration or in the Options of a
+// half that Configuration derives from, and where it acts. Then
 // scripts/option-texts writes what is made of the rows.
 namespace ringside::program {
 namespace {
@@ -170,7 +171,7 @@ constexpr auto options = std::to_array<Option>({
      value<&C::geo_optional, parse_switch, Form::on_off>, "",
      "Run without a country database: every country is ZZ",
      "Else it is refused to start without one where a shard key uses the country", "", "true"},
-    {"trust", for_up | for_sidecar, list<&C::trust, parse_networks>, "NET,...",
+    {"trust", for_up | for_sidecar, list<&C::trusted, parse_networks>, "NET,...",
      "Whose Forwarded, or else X-Forwarded-For and X-Forwarded-Proto, are believed", "", "",
      "[10.0.0.0/8, 127.0.0.0/8]"},
     {"proxied-from", for_up | for_sidecar, list<&C::proxied_from, parse_networks>, "NET,...",

@@ -41,9 +41,9 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   if (!tls) return tls.error();
 
   auto out = std::make_shared<sidecar::Settings>();
+  static_cast<hop::Options&>(*out) = configuration;
+  static_cast<sidecar::Options&>(*out) = configuration;
   out->tls = *std::move(tls);
-  out->connections_per_address = configuration.connections_per_address;
-  out->proxied_from = configuration.proxied_from;
   for (const RouteConfiguration& route : routes) {
     out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
                            route.cache.values.query});
@@ -51,19 +51,10 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->route_table = *std::move(table);
   out->membership = std::move(membership);
   out->countries = std::move(countries);
-  out->trusted = configuration.trust;
-  out->purge_from = configuration.purge_from;
-  out->country_header = configuration.country_header;
-  out->via_name = configuration.via_name;
-  out->without_replica = configuration.without_replica;
-  out->underscores = configuration.underscores;
-  out->origin_connections = configuration.origin_connections;
-  out->connect_timeout = configuration.connect_timeout;
   // One file may serve the whole tier: a replica must be able to say that its origin is silent
   // before it is itself taken for silent, else the next owners would ask that origin too.
   out->first_byte_timeout = configuration.connect_timeout + configuration.first_byte_timeout +
                             limits::replica_answer_allowance;
-  out->request_deadline = configuration.request_deadline;
   return std::shared_ptr<const sidecar::Settings>(std::move(out));
 }
 
@@ -77,6 +68,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   if (!tls) return tls.error();
 
   auto out = std::make_shared<cache::Settings>();
+  static_cast<hop::Options&>(*out) = configuration;
   out->tls = *std::move(tls);
   for (const RouteConfiguration& route : routes) {
     if (route.origins.empty()) {
@@ -87,13 +79,6 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   }
   out->route_table = *std::move(table);
   out->membership = std::move(membership);
-  out->country_header = configuration.country_header;
-  out->via_name = configuration.via_name;
-  out->purge_from = configuration.purge_from;
-  out->origin_connections = configuration.origin_connections;
-  out->connect_timeout = configuration.connect_timeout;
-  out->first_byte_timeout = configuration.first_byte_timeout;
-  out->request_deadline = configuration.request_deadline;
   return std::shared_ptr<const cache::Settings>(std::move(out));
 }
 

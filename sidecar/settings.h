@@ -9,6 +9,7 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "geo/country_database.h"
+#include "hop/options.h"
 #include "http/query_rules.h"
 #include "http/route_table.h"
 #include "net/origin.h"
@@ -30,30 +31,27 @@ struct Route {
 // What to do with a request that no replica can take.
 enum class WithoutReplica { refuse, ask_origin };
 
+// What is configured of this half alone; the program's Configuration derives from it.
+struct Options {
+  std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
+  std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
+  std::size_t connections_per_address = limits::connections_per_address;  // of one core
+  bool underscores = false;  // fields whose names have one are passed on
+  WithoutReplica without_replica = WithoutReplica::refuse;
+};
+
 // Everything that a request's way through the sidecar depends on and that a reload may change, as
 // one immutable value. Each core holds a reference to the newest; a request keeps the one it began
 // with.
-struct Settings {
+struct Settings : hop::Options, Options {
   std::vector<Route> routes;
   http::RouteTable route_table;                           // over routes
   tier::MembershipPointer membership;                     // never null
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
-  std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
-  std::vector<Network> purge_from;    // whose PURGE requests are obeyed, and sent to every replica
-  std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
-  std::string name = "ringside";      // a token (RFC 9110 §5.6.2); see http::HopIdentity
-  std::string via_name;               // likewise; empty: the name
-  std::string country_header = "X-Country";
-  std::size_t connections_per_address = limits::connections_per_address;  // of one core
+  std::string name = "ringside";  // a token (RFC 9110 §5.6.2); see http::HopIdentity
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change
-  bool underscores = false;  // fields whose names have one are passed on
-  WithoutReplica without_replica = WithoutReplica::refuse;
-  Milliseconds connect_timeout = limits::connect_timeout;
-  Milliseconds first_byte_timeout = limits::first_byte_timeout;
-  Milliseconds request_deadline = limits::request_deadline;
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
-  std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };
 
 }  // namespace ringside::sidecar

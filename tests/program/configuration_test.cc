@@ -266,8 +266,8 @@ TEST(Configuration, RoutesAreNormalisedAndFilledIn) {
 }
 
 TEST(Configuration, AnEmptyListTakesADefaultAway) {
-  EXPECT_FALSE(defaults(Command::up).trust.empty());
-  EXPECT_TRUE(read("trust: []", Command::up)->trust.empty());
+  EXPECT_FALSE(defaults(Command::up).trusted.empty());
+  EXPECT_TRUE(read("trust: []", Command::up)->trusted.empty());
 }
 
 TEST(Configuration, FilesThatCantBeRead) {
@@ -284,7 +284,7 @@ TEST(Configuration, WhatCantChangeInARunningProcessIsKeptAndNamed) {
   EXPECT_THAT(keep_fixed(running, next), ElementsAre("listen", "memory", "threads", "access-log"));
   EXPECT_EQ(next.access_log, "");
   EXPECT_EQ(next.listen->text(), "a:1");
-  EXPECT_EQ(next.trust[0].text(), "::2/128");
+  EXPECT_EQ(next.trusted[0].text(), "::2/128");
   EXPECT_TRUE(keep_fixed(running, next).empty());
 }
 
