@@ -71,6 +71,13 @@ class Network {
   std::uint8_t prefix_bits_ = 128;  // counted in the 128-bit form
 };
 
+// What one client has: an IPv4 address, or the /64 of an IPv6 one, whose 2^64 addresses are all its
+// own (RFC 6177).
+[[nodiscard]] inline IpAddress subscriber_of(const IpAddress& address) noexcept {
+  constexpr unsigned prefix_bits = 64;
+  return address.is_v4() ? address : Network::around(address, prefix_bits).base();
+}
+
 // What is_special() covers, IPv4 in its 128-bit form.
 [[nodiscard]] std::span<const Network> special_networks() noexcept;
 

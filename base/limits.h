@@ -22,6 +22,11 @@ constexpr size_t kMiB = 1024 * kKiB;
 constexpr size_t head_size_bytes = 32 * kKiB;
 constexpr size_t request_line_size_bytes = 8 * kKiB;  // {} of a request's first line (§3) | 414
 constexpr size_t head_fields = 100;                   // {} field lines | 431; 502
+// {}, {} field lines, of a message between a sidecar and a replica, who add fields to what a client
+// or an origin has sent: what one of them takes, the other takes too, with what is added (values of
+// shard keys are escaped, 3 bytes for one) | 431; 502
+constexpr size_t hop_head_size_bytes = 4 * head_size_bytes + 16 * kKiB;
+constexpr size_t hop_head_fields = 228;
 constexpr size_t chunk_line_size_bytes = 256;  // {}: a chunk's size and extensions | 400; 502
 // {} of trailers | 400; 502. Trailers are read and dropped
 constexpr size_t trailer_size_bytes = 8 * kKiB;
@@ -61,20 +66,29 @@ constexpr size_t merged_piece_size_bytes = 16 * kKiB;
 
 // # Connections
 
-constexpr size_t connections_per_core = 20'000;    // 503 with `Retry-After`, closed
+// {} a core, and not more in all than the descriptors that the process may open and its memory
+// allow (below) | 503 with `Retry-After`, closed
+constexpr size_t connections_per_core = 20'000;
+// {} (or half of them, where that is less) | are not used for clients and upstreams, and so are
+// there for probes, administrators and files
+constexpr size_t descriptors_reserved = 384;
+// {} of the memory that the container or the machine has, at {} a connection | no more connections,
+// and no more than that in their buffers
+constexpr unsigned connections_memory_percent = 20;
+constexpr size_t connection_size_bytes = 40 * kKiB;
 constexpr size_t idle_upstream_per_address = 256;  // {} a core | closed after use
 // the last answer says `Connection: close`
 constexpr std::uint32_t requests_per_connection = 1'000'000;
-// (--connections-per-address) {} a core, from one client's address | 503 with `Retry-After`,
-// closed. Trusted networks are not counted
+// (--connections-per-address) {} a core, and half of all, from one client's address (of IPv6: a
+// /64) | 503 with `Retry-After`, closed. Trusted networks are not counted
 constexpr size_t connections_per_address = 4096;
 // {} in use, a core | requests wait for one
 constexpr size_t upstream_connections_per_address = 4096;
 constexpr size_t upstream_waiters_per_address = 1024;  // {} a core | 503 with `Retry-After`
 // {} for a connection to become free | 503 with `Retry-After`
 constexpr Milliseconds upstream_wait_timeout{1'000};
-// {} in the buffers of all connections of a sidecar or a replica | new requests are told 503
-// with `Retry-After`
+// {} in the buffers of all connections of a sidecar or a replica, or `connections_memory_percent` |
+// new requests are told 503 with `Retry-After`
 constexpr size_t buffered_bytes = 1024 * kMiB;
 // {} of each size, in steps of 64 bytes; {}: what coroutines need, kept by each thread for the next
 // ones | the allocator's
@@ -177,8 +191,11 @@ constexpr Milliseconds slow_start{1'500};
 constexpr size_t origins_per_route = 16;
 constexpr std::uint32_t origin_weight = 1000;
 // (--origin-connections) {} requests at once | further ones queue
-constexpr size_t origin_connections = 256;
-constexpr size_t origin_queue = 1024;  // {} requests that wait | 503 with `Retry-After`
+constexpr size_t origin_connections = 256;  // a client: three quarters of them
+constexpr size_t origin_queue = 1024;       // {} requests that wait | 503 with `Retry-After`
+// {} tunnels (WebSocket) to each origin, which are not counted among its requests; a client: three
+// quarters of them | 503 with `Retry-After`
+constexpr size_t origin_tunnels = 1024;
 constexpr Milliseconds origin_queue_timeout{5'000};  // {} in the queue | 503 with `Retry-After`
 // {} in a row | the origin is not asked for a while: 503 with `Retry-After`
 constexpr unsigned breaker_failures = 5;

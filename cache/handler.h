@@ -15,6 +15,7 @@ class Handler final : public hop::Handler {
   explicit Handler(CoreState& core);
   ~Handler() override;
 
+  [[nodiscard]] bool serves_hops() const override { return true; }
   void begin(const IpAddress& from) override;
   [[nodiscard]] std::uint32_t requests_per_connection() const override;
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,

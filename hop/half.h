@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "hop/wire.h"
 #include "net/core.h"
 
@@ -25,6 +26,9 @@ struct Setup {
   AccessLog* access_log = nullptr;  // outlives the half; null: none is written
   net::Stack* stack = nullptr;      // outlives the half; null: the kernel's
   bool threads = true;              // no: who starts it drives cores()
+  // What it may hold at once.
+  std::size_t connections_per_core = limits::connections_per_core;
+  std::size_t buffered_bytes = limits::buffered_bytes;  // in all connections' buffers
 };
 
 // What the two halves share: cores, and a server on them. Methods are for the control thread, one

@@ -51,6 +51,9 @@ class Handler {
     static_cast<void>(from);
     return false;
   }
+  // Whether its clients are hops of ours, who add to the heads of theirs
+  // (limits::hop_head_size_bytes).
+  [[nodiscard]] virtual bool serves_hops() const { return false; }
   // A request has arrived, or bytes that are none.
   virtual void begin(const IpAddress& from) = 0;
   // How many requests a connection may bring.

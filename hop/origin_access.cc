@@ -78,7 +78,7 @@ Task<Result<void>> OriginAccess::ask_one(const net::Origin& origin, net::OriginG
 
 Task<OriginAccess::Asked> OriginAccess::ask(const std::vector<net::Origin>& origins,
                                             Exchange& exchange, const UpstreamRequest& request,
-                                            const UpstreamLimits& limits) {
+                                            const UpstreamLimits& limits, const IpAddress& client) {
   RINGSIDE_CHECK(!origins.empty() && origins.size() <= limits::origins_per_route);
   const auto choice = choice_of(origins);
   budget_.count_request(core_.steady_now());
@@ -93,24 +93,40 @@ Task<OriginAccess::Asked> OriginAccess::ask(const std::vector<net::Origin>& orig
       if (now >= limits.deadline || (repeat && !budget_.spend(now))) break;
     }
     untried[*chosen] = false;
-    auto slot = co_await choice->gates[*chosen]->enter(core_, limits.deadline);
-    if (!slot) {
-      // What an origin did is worth more to know than that another had no room.
-      if (asked.requests == 0) asked.answered = slot.error();
-      failed = true;
-      if (slot.error().retry == Retry::no) break;
-      continue;
-    }
-    ++asked.requests;
-    asked.answered = co_await ask_one(origins[*chosen], **slot, exchange, request, limits);
-    if (asked.answered) {
-      exchange.hold(*std::move(slot));
-      break;
-    }
+    const auto attempt = co_await enter_and_ask(origins[*chosen], *choice->gates[*chosen], exchange,
+                                                request, limits, client);
+    // What an origin did is worth more to know than that another had no room.
+    if (attempt.was_asked || asked.requests == 0) asked.answered = attempt.answered;
+    if (attempt.was_asked) ++asked.requests;
+    if (attempt.answered) break;
     failed = true;
-    if (asked.answered.error().retry == Retry::no) break;
+    if (attempt.answered.error().retry == Retry::no) break;
   }
   co_return asked;
+}
+
+Task<OriginAccess::Attempt> OriginAccess::enter_and_ask(const net::Origin& origin,
+                                                        net::OriginGate& gate, Exchange& exchange,
+                                                        const UpstreamRequest& request,
+                                                        const UpstreamLimits& limits,
+                                                        const IpAddress& client) {
+  std::shared_ptr<net::OriginGate::Tunnel> tunnel;
+  if (request.upgrades) {
+    auto opened = gate.open_tunnel(client);
+    if (!opened) co_return Attempt{opened.error()};
+    tunnel = *std::move(opened);
+  }
+  auto slot = co_await gate.enter(core_, limits.deadline, client);
+  if (!slot) co_return Attempt{slot.error()};
+  auto answered = co_await ask_one(origin, **slot, exchange, request, limits);
+  Attempt attempt{std::move(answered), true};
+  if (!attempt.answered) co_return attempt;
+  if (tunnel && exchange.head().status == 101) {
+    exchange.hold(std::move(tunnel));
+  } else {
+    exchange.hold(*std::move(slot));
+  }
+  co_return attempt;
 }
 
 }  // namespace ringside::hop

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/address.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/task.h"
@@ -31,10 +32,12 @@ class OriginAccess {
     unsigned requests = 0;  // that went to an origin; all failed, but for the one that was answered
   };
   // On success the exchange's head is read, and it holds its slot at the origin's gate until it
-  // ends. Of several failures the last one that an origin had is told. There must
-  // be an origin, and no more than limits::origins_per_route.
+  // ends (with a 101: its tunnel's place). `client`: whom it is for; see net::OriginGate. Of
+  // several failures the last one that an origin had is told. There must be an origin, and no more
+  // than limits::origins_per_route.
   Task<Asked> ask(const std::vector<net::Origin>& origins, Exchange& exchange,
-                  const UpstreamRequest& request, const UpstreamLimits& limits);
+                  const UpstreamRequest& request, const UpstreamLimits& limits,
+                  const IpAddress& client);
 
   // New settings: what was remembered of the lists of the old ones is not needed any more.
   void forget() noexcept { choices_.clear(); }
@@ -50,6 +53,14 @@ class OriginAccess {
   std::shared_ptr<Choice> choice_of(const std::vector<net::Origin>& origins);
   [[nodiscard]] std::optional<std::size_t> choose(Choice& choice, const Flags& untried,
                                                   bool refusal_is_known) const;
+  // Of the gate's doing, or the origin's, where `was_asked`.
+  struct Attempt {
+    Result<void> answered;
+    bool was_asked = false;
+  };
+  Task<Attempt> enter_and_ask(const net::Origin& origin, net::OriginGate& gate, Exchange& exchange,
+                              const UpstreamRequest& request, const UpstreamLimits& limits,
+                              const IpAddress& client);
   Task<Result<void>> ask_one(const net::Origin& origin, net::OriginGate::Slot& slot,
                              Exchange& exchange, const UpstreamRequest& request,
                              const UpstreamLimits& limits);

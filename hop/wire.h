@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "hop/access_log.h"
 #include "hop/handler.h"
 #include "hop/upstream.h"
@@ -30,10 +31,12 @@ class Server {
 
 struct ServerTerms {
   MakeHandler make_handler;  // one for each connection, on its core's thread
-  // How many connections of a core one address may have open; nullopt: as many as it likes, as a
-  // proxy may, behind which there are many clients. On the core's thread. Null: nobody is limited.
+  // How many connections of a core one client may have open, at most half of all; nullopt: as many
+  // as it likes, as a proxy may, behind which there are many clients. Of IPv6 a /64 is one client.
+  // On the core's thread. Null: nobody is limited.
   std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)> address_limit;
   AccessLog* access_log = nullptr;  // outlives the server; null: none is written
+  std::size_t connections_per_core = limits::connections_per_core;
 };
 
 // What puts requests and responses on the wire, in both roles: a protocol. HTTP/1.1 (http1/) is the

@@ -17,6 +17,9 @@ inline constexpr std::string_view bucket = "Ringside-Bucket";
 // To the replica: the scheme of the client's request, where it is not `http`; part of the cache
 // key.
 inline constexpr std::string_view scheme = "Ringside-Scheme";
+// To the replica: the client's address, where it is one client's and not a proxy's that others are
+// behind. No client has all places at an origin (net::OriginGate).
+inline constexpr std::string_view client = "Ringside-Client";
 // To the replica: for how many milliseconds its answer is of use; the sidecar waits a little
 // longer.
 inline constexpr std::string_view deadline = "Ringside-Deadline-Ms";

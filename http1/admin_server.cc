@@ -253,8 +253,9 @@ Task<void> AdminServer::Impl::take_turns(ClientPosition position) {
   RequestHead head;
   for (bool last = false; !last;) {
     set_phase(position, Phase::idle);
-    const auto next = co_await next_request(connection, head,
-                                            {limits::admin_idle_timeout, limits::admin_io_timeout});
+    const auto next = co_await next_request(
+        connection, head,
+        {.idle_timeout = limits::admin_idle_timeout, .head_timeout = limits::admin_io_timeout});
     if (next && !*next) co_return;
     Turn turn;
     set_phase(position, Phase::receiving);

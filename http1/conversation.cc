@@ -13,9 +13,11 @@ class Conversation {
       : client_(client), handler_(handler), log_(log), caller_(client), writer_(client) {}
 
   Task<void> run() {
+    TurnLimits limits;
+    if (handler_.serves_hops()) limits.head = HeadLimits::between_hops();
     std::uint32_t requests = 0;
     for (bool goes_on = true; goes_on;) {
-      const auto next = co_await next_request(client_, request_);
+      const auto next = co_await next_request(client_, request_, limits);
       if (next && !*next) co_return;
       const SteadyPoint began = client_.core().steady_now();
       handler_.begin(client_.remote());

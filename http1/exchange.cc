@@ -94,8 +94,10 @@ Task<Result<void>> Exchange::pass_interim_on(const hop::UpstreamRequest& request
 }
 
 Task<Result<Exchange::Head>> Exchange::read_head(const hop::UpstreamRequest& request) {
-  const auto read = co_await lease_.connection->read_response(
-      HeadLimits::defaults(), request.method, lease_.connection->response_head());
+  const HeadLimits limits =
+      pool_.other_side() == ErrorSource::peer ? HeadLimits::between_hops() : HeadLimits::defaults();
+  const auto read = co_await lease_.connection->read_response(limits, request.method,
+                                                              lease_.connection->response_head());
   if (!read) co_return read.error();
   if (head().status >= 200) co_return Head::final;
   if (head().status == 101 && request.upgrades &&

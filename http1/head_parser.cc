@@ -35,6 +35,10 @@ HeadLimits HeadLimits::defaults() noexcept {
   return {limits::head_size_bytes, limits::request_line_size_bytes, limits::head_fields};
 }
 
+HeadLimits HeadLimits::between_hops() noexcept {
+  return {limits::hop_head_size_bytes, limits::request_line_size_bytes, limits::hop_head_fields};
+}
+
 Result<std::optional<std::size_t>> find_head_end(std::string_view bytes, std::size_t searched,
                                                  const HeadLimits& limits, ErrorSource source) {
   const bool is_request = source == ErrorSource::client;

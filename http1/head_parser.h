@@ -14,6 +14,7 @@ struct HeadLimits {
   std::size_t line_size_bytes;  // the request line
   std::size_t fields;
   static HeadLimits defaults() noexcept;
+  static HeadLimits between_hops() noexcept;  // of our own
 };
 
 // Looks for the end of a head in `bytes`, of which the first `searched` were looked at before.

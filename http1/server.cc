@@ -50,7 +50,7 @@ struct Server::Door final : public net::Closable {
   const AddressLimit& address_limit;
   const std::size_t connections_most;
   net::Waiter pause;                           // after a failed accept
-  std::map<IpAddress, std::size_t> open_from;  // of the addresses that have a limit
+  std::map<IpAddress, std::size_t> open_from;  // of the clients that have a limit
   std::list<Connection*> connections;
   std::atomic<std::size_t> open{0};
   bool closed = false;
@@ -62,9 +62,9 @@ Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport) {
   // Of the socket's address, whoever a PROXY header says is behind it.
   const IpAddress from = connection.remote();
   const bool counted = address_limit && address_limit(core, from).has_value();
-  if (counted) ++open_from[from];
+  if (counted) ++open_from[subscriber_of(from)];
   co_await session(connection);
-  const auto row = open_from.find(from);
+  const auto row = open_from.find(subscriber_of(from));
   if (counted && --row->second == 0) open_from.erase(row);
   connections.erase(place);
   open.fetch_sub(1, std::memory_order_relaxed);
@@ -83,9 +83,9 @@ void Server::Door::admit(std::unique_ptr<net::Transport> transport) {
   bool full = open.load(std::memory_order_relaxed) >= connections_most;
   if (!full && address_limit) {
     const IpAddress from = transport->remote();
-    const auto row = open_from.find(from);
+    const auto row = open_from.find(subscriber_of(from));
     const auto most = row == open_from.end() ? std::nullopt : address_limit(core, from);
-    full = most && row->second >= *most;
+    full = most && row->second >= std::min(*most, std::max<std::size_t>(connections_most / 2, 1));
   }
   if (full) return turn_away(*transport);
   open.fetch_add(1, std::memory_order_relaxed);

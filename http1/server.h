@@ -20,8 +20,7 @@ class Server {
  public:
   // Serves one connection until it ends. Runs on the connection's core.
   using Session = std::function<Task<void>(Connection&)>;
-  // How many connections of a core one address may have open; nullopt: as many as it likes, as a
-  // proxy may, behind which there are many clients. Called on the core's thread.
+  // See hop::ServerTerms.
   using AddressLimit = std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)>;
 
   // The group must outlive the server's last session: stop the group first, then destroy.

@@ -5,14 +5,13 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeouts timeouts) {
-  static const HeadLimits head_limits = HeadLimits::defaults();
-  client.set_deadline(timeouts.idle);
+Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnLimits& limits) {
+  client.set_deadline(limits.idle_timeout);
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
-  client.set_deadline(timeouts.head);
-  auto read = client.take_request(head_limits, head);
-  if (!read) read = co_await client.read_request(head_limits, head);
+  client.set_deadline(limits.head_timeout);
+  auto read = client.take_request(limits.head, head);
+  if (!read) read = co_await client.read_request(limits.head, head);
   if (*read) co_return true;
   if (read->error().kind == ErrorKind::disconnected) co_return false;
   co_return read->error();

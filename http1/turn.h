@@ -5,6 +5,7 @@
 #include "base/task.h"
 #include "http/head.h"
 #include "http1/connection.h"
+#include "http1/head_parser.h"
 
 namespace ringside::http {
 
@@ -13,14 +14,17 @@ namespace ringside::http {
 // Whether a request is let in: its body is not known to be too large, and there is memory for it.
 [[nodiscard]] Result<void> admit(net::Core& core, const RequestHead& head);
 
-struct TurnTimeouts {
-  Milliseconds idle = limits::client_idle_timeout;  // until a request begins
-  Milliseconds head = limits::client_head_timeout;  // from its first byte
+// What a request must keep to until its head is there.
+struct TurnLimits {
+  Milliseconds idle_timeout = limits::client_idle_timeout;  // until it begins
+  Milliseconds head_timeout = limits::client_head_timeout;  // from its first byte
+  HeadLimits head = HeadLimits::defaults();
 };
 
 // Waits for the next request and reads its head, each within its limit. False: the connection has
 // ended in order. An Error: the client is to be told, and the connection to end.
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeouts timeouts = {});
+Task<Result<bool>> next_request(Connection& client, RequestHead& head,
+                                const TurnLimits& limits = {});
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.

@@ -12,7 +12,8 @@ class WireServer final : public hop::Server {
   WireServer(net::CoreGroup& cores, hop::ServerTerms terms)
       : terms_(std::move(terms)),
         server_(
-            cores, [this](Connection& client) { return serve(client); }, terms_.address_limit) {}
+            cores, [this](Connection& client) { return serve(client); }, terms_.address_limit,
+            terms_.connections_per_core) {}
 
   [[nodiscard]] Result<void> listen(const Endpoint& address) override {
     return server_.listen(address);

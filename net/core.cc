@@ -28,13 +28,13 @@ Core::Loop::Loop()
     : context(static_cast<int>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
       tick(context.get_executor()) {}
 
-Core::Core(std::size_t index, std::size_t count, const Clock& clock, Stack& stack)
+Core::Core(std::size_t index, std::size_t buffered_most_bytes, const Clock& clock, Stack& stack)
     : index_(index),
       clock_(clock),
       stack_(stack),
       deadlines_(clock.steady_now()),
       loop_(std::make_unique<Loop>()),
-      buffered_most_bytes_(limits::buffered_bytes / count),
+      buffered_most_bytes_(buffered_most_bytes),
       scratch_(limits::client_read_size_bytes) {}
 
 Core::~Core() = default;
@@ -68,10 +68,11 @@ void Core::stop() noexcept {
 CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock)
     : CoreGroup(std::move(name), count, clock, kernel_stack()) {}
 
-CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack)
+CoreGroup::CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack,
+                     std::size_t buffered_bytes)
     : name_(std::move(name)) {
   for (std::size_t index = 0; index < count; ++index) {
-    cores_.push_back(std::make_unique<Core>(index, count, clock, stack));
+    cores_.push_back(std::make_unique<Core>(index, buffered_bytes / count, clock, stack));
   }
 }
 

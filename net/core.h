@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/task.h"
 #include "net/deadlines.h"
 
@@ -29,9 +30,9 @@ class Closable : public boost::intrusive::list_base_hook<
 // and dies on one core.
 class Core {
  public:
-  // `count`: how many cores there are, who share limits::buffered_bytes. The clock and the stack
-  // must outlive the core.
-  Core(std::size_t index, std::size_t count, const Clock& clock, Stack& stack);
+  // `buffered_most_bytes`: what its connections' buffers may hold. The clock and the stack must
+  // outlive the core.
+  Core(std::size_t index, std::size_t buffered_most_bytes, const Clock& clock, Stack& stack);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -96,7 +97,9 @@ class CoreGroup {
  public:
   // `name` names the threads. The clock and the stack must outlive the group.
   CoreGroup(std::string name, std::size_t count, const Clock& clock);  // on the kernel's stack
-  CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack);
+  // `buffered_bytes`: what the buffers of all their connections may hold.
+  CoreGroup(std::string name, std::size_t count, const Clock& clock, Stack& stack,
+            std::size_t buffered_bytes = limits::buffered_bytes);
   ~CoreGroup();  // stop()
 
   [[nodiscard]] std::size_t size() const noexcept { return cores_.size(); }

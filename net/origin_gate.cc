@@ -8,10 +8,33 @@
 
 namespace ringside::net {
 
+bool Places::has_room(const IpAddress& client, std::size_t most) const noexcept {
+  return in_use_ < most && has_share(client, most);
+}
+
+bool Places::has_share(const IpAddress& client, std::size_t most) const noexcept {
+  if (client == IpAddress{}) return true;
+  const auto row = in_use_of_.find(client);
+  return row == in_use_of_.end() || row->second < std::max<std::size_t>(most - most / 4, 1);
+}
+
+void Places::take(const IpAddress& client) {
+  ++in_use_;
+  if (client != IpAddress{}) ++in_use_of_[client];
+}
+
+void Places::leave(const IpAddress& client) noexcept {
+  RINGSIDE_CHECK(in_use_ > 0);
+  --in_use_;
+  const auto row = in_use_of_.find(client);
+  if (row != in_use_of_.end() && --row->second == 0) in_use_of_.erase(row);
+}
+
 // One request in the queue. Guarded by the gate's mutex, but for the bell.
 struct OriginGate::Waiting {
   enum class Told { nothing, admitted, refused, served };  // admitted: a slot is kept for it
   Bell bell;
+  IpAddress client;
   Told told = Told::nothing;
 };
 
@@ -19,16 +42,19 @@ struct OriginGate::Waiting {
 // to the next.
 class OriginGate::QueuePosition {
  public:
-  QueuePosition(OriginGate& gate, Bell bell) : gate_(gate) { waiting_.bell = std::move(bell); }
+  QueuePosition(OriginGate& gate, Bell bell, const IpAddress& client) : gate_(gate) {
+    waiting_.bell = std::move(bell);
+    waiting_.client = client;
+  }
   ~QueuePosition() {
     {
       const std::lock_guard lock(gate_.mutex_);
       if (waiting_.told == Waiting::Told::nothing) {
-        if (gate_.queue_.remove(&waiting_) != 0) gate_.counts_->queued.fetch_sub(1);
+        if (gate_.queue_.remove(&waiting_) != 0) gate_.left_queue(waiting_);
       }
       if (waiting_.told != Waiting::Told::admitted) return;
     }
-    gate_.leave();
+    gate_.leave(waiting_.client);
   }
   QueuePosition(const QueuePosition&) = delete;
   QueuePosition& operator=(const QueuePosition&) = delete;
@@ -65,24 +91,27 @@ Error OriginGate::queue_took_too_long() {
       fmt::format("the origin {} had no room for the request in time", address_.endpoint.text())};
 }
 
-// The slot was counted in in_use_ already. With the mutex held.
-Result<OriginGate::SlotPointer> OriginGate::take_slot(SteadyPoint now) {
-  return std::make_shared<Slot>(shared_from_this(), breaker_.ask(now));
+// The slot was counted already. With the mutex held.
+Result<OriginGate::SlotPointer> OriginGate::take_slot(SteadyPoint now, const IpAddress& client) {
+  return std::make_shared<Slot>(shared_from_this(), client, breaker_.ask(now));
 }
 
 // In, refused, or (nullopt) to wait: then `waiting` is in the queue, where there is one. With the
 // mutex held.
 std::optional<Result<OriginGate::SlotPointer>> OriginGate::let_in(SteadyPoint now,
+                                                                  const IpAddress& client,
                                                                   Waiting* waiting) {
   if (!breaker_.would_grant(now)) return circuit_is_open(now);
-  if (in_use_ < terms_.connections && queue_.empty()) {
-    ++in_use_;
+  // Where there is room, all who wait have their share.
+  if (slots_.has_room(client, terms_.connections)) {
+    slots_.take(client);
     counts_->in_use.fetch_add(1);
-    return take_slot(now);
+    return take_slot(now, client);
   }
-  if (queue_.size() >= terms_.queue) return queue_is_full();
+  if (!queued_.has_room(client, terms_.queue)) return queue_is_full();
   if (waiting != nullptr) {
     queue_.push_back(waiting);
+    queued_.take(client);
     counts_->queued.fetch_add(1);
   }
   return std::nullopt;
@@ -93,20 +122,20 @@ std::optional<Result<OriginGate::SlotPointer>> OriginGate::let_in(SteadyPoint no
 //   2. its time is over before it has heard the bell
 //   3. it looks at what it was told, not at why it woke, and has the slot
 // If 2 comes before 1, it has left the queue, and the slot goes to the next.
-Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
-                                                                  SteadyPoint deadline) {
+Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core, SteadyPoint deadline,
+                                                                  const IpAddress& client) {
   const auto self = shared_from_this();
   {
     const std::lock_guard lock(mutex_);
-    auto decided = let_in(core.steady_now(), nullptr);
+    auto decided = let_in(core.steady_now(), client, nullptr);
     if (decided) co_return *std::move(decided);
   }
   Waiter waiter(core);
-  QueuePosition position(*this, waiter.bell());
+  QueuePosition position(*this, waiter.bell(), client);
   Milliseconds timeout{0};
   {
     const std::lock_guard lock(mutex_);
-    auto decided = let_in(core.steady_now(), &position.waiting());
+    auto decided = let_in(core.steady_now(), client, &position.waiting());
     if (decided) co_return *std::move(decided);
     timeout = terms_.queue_timeout;
   }
@@ -125,29 +154,54 @@ Task<Result<std::shared_ptr<OriginGate::Slot>>> OriginGate::enter(Core& core,
   }
   if (!breaker_.would_grant(now)) co_return circuit_is_open(now);
   position.waiting().told = Waiting::Told::served;
-  co_return take_slot(now);
+  co_return take_slot(now, client);
 }
 
-// A slot that nobody has goes to the first that waits. With the mutex held; the bells are rung
-// without.
+void OriginGate::left_queue(const Waiting& waiting) noexcept {
+  queued_.leave(waiting.client);
+  counts_->queued.fetch_sub(1);
+}
+
+// A slot that nobody has goes to the first that waits and has not its share. With the mutex held;
+// the bells are rung without.
 void OriginGate::hand_on(std::list<Bell>& woken) {
-  while (in_use_ < terms_.connections && !queue_.empty()) {
-    Waiting& next = *queue_.front();
-    queue_.pop_front();
-    counts_->queued.fetch_sub(1);
-    ++in_use_;
+  for (auto at = queue_.begin();
+       at != queue_.end() && slots_.has_room(IpAddress{}, terms_.connections);) {
+    Waiting& next = **at;
+    if (!slots_.has_share(next.client, terms_.connections)) {
+      ++at;
+      continue;
+    }
+    at = queue_.erase(at);
+    left_queue(next);
+    slots_.take(next.client);
     counts_->in_use.fetch_add(1);
     next.told = Waiting::Told::admitted;
     woken.push_back(next.bell);
   }
 }
 
-void OriginGate::leave() {
+Result<std::shared_ptr<OriginGate::Tunnel>> OriginGate::open_tunnel(const IpAddress& client) {
+  const std::lock_guard lock(mutex_);
+  if (!tunnels_.has_room(client, terms_.tunnels)) {
+    return Error{
+        ErrorKind::overloaded, ErrorSource::ourselves, Retry::yes,
+        fmt::format("the origin {} has as many tunnels as it may", address_.endpoint.text())};
+  }
+  tunnels_.take(client);
+  return std::make_shared<Tunnel>(shared_from_this(), client);
+}
+
+OriginGate::Tunnel::~Tunnel() {
+  const std::lock_guard lock(gate_->mutex_);
+  gate_->tunnels_.leave(client_);
+}
+
+void OriginGate::leave(const IpAddress& client) {
   std::list<Bell> woken;
   {
     const std::lock_guard lock(mutex_);
-    RINGSIDE_CHECK(in_use_ > 0);
-    --in_use_;
+    slots_.leave(client);
     counts_->in_use.fetch_sub(1);
     hand_on(woken);
   }
@@ -164,9 +218,9 @@ void OriginGate::settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Ou
     // Those who wait would only be refused later.
     for (Waiting* const waiting : queue_) {
       waiting->told = Waiting::Told::refused;
+      left_queue(*waiting);
       woken.push_back(waiting->bell);
     }
-    counts_->queued.fetch_sub(queue_.size());
     queue_.clear();
   }
   for (const Bell& bell : woken) bell->wake();
@@ -175,7 +229,7 @@ void OriginGate::settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Ou
 bool OriginGate::would_admit(SteadyPoint now) const {
   const std::lock_guard lock(mutex_);
   if (!breaker_.would_grant(now)) return false;
-  return in_use_ < terms_.connections || queue_.size() < terms_.queue;
+  return slots_.has_room(IpAddress{}, terms_.connections) || queue_.size() < terms_.queue;
 }
 
 CircuitBreaker::State OriginGate::circuit(SteadyPoint now) const {
@@ -196,7 +250,7 @@ void OriginGate::set_connections(std::size_t connections) {
 OriginGate::Slot::~Slot() {
   // A probe that was given up makes room for the next one; what time it is says nothing then.
   if (!settled_) gate_->settle(permit_, CircuitBreaker::Outcome::undecided, SteadyPoint{});
-  gate_->leave();
+  gate_->leave(client_);
 }
 
 void OriginGate::Slot::settle(CircuitBreaker::Outcome outcome, SteadyPoint now) {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/address.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/task.h"
@@ -28,10 +30,25 @@ struct OriginCounts {
   std::atomic<std::uint64_t> circuits_opened{0};
 };
 
+// Of so many places, who has how many. A client (see subscriber_of) has three quarters of them at
+// most, so that none can keep all others out; who is not told (IpAddress{}) has no such limit.
+class Places {
+ public:
+  [[nodiscard]] bool has_room(const IpAddress& client, std::size_t most) const noexcept;
+  [[nodiscard]] bool has_share(const IpAddress& client, std::size_t most) const noexcept;
+  void take(const IpAddress& client);
+  void leave(const IpAddress& client) noexcept;
+
+ private:
+  std::size_t in_use_ = 0;
+  std::map<IpAddress, std::size_t> in_use_of_;
+};
+
 // Stands before one origin and lets in so many requests at once, of all cores together; more wait
-// in a queue, first come, first served; beyond its length and its time they are refused. An origin
-// that fails again and again is not asked for a while (see CircuitBreaker). So the cache in front
-// of an origin is never what brings it down, nor keeps it down.
+// in a queue, first come, first served, but for clients who have their share already; beyond its
+// length and its time they are refused. An origin that fails again and again is not asked for a
+// while (see CircuitBreaker). So the cache in front of an origin is never what brings it down, nor
+// keeps it down.
 //
 // Thread-safe; its mutex is held for a few instructions.
 class OriginGate : public std::enable_shared_from_this<OriginGate> {
@@ -40,16 +57,22 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
     std::size_t connections = limits::origin_connections;
     std::size_t queue = limits::origin_queue;
     Milliseconds queue_timeout = limits::origin_queue_timeout;
+    std::size_t tunnels = limits::origin_tunnels;
   };
   class Slot;
+  class Tunnel;
 
   OriginGate(UpstreamAddress address, const Terms& terms, std::shared_ptr<OriginCounts> counts);
 
-  // Waits for a slot until `deadline` at most. The slot is free again when the last owner lets go
-  // of it. Errors, all of our own making: overloaded (the queue is full, or its time over) and
-  // circuit_open; with Retry::yes where nothing was waited for and another origin may be asked.
-  // On the core's thread.
-  Task<Result<std::shared_ptr<Slot>>> enter(Core& core, SteadyPoint deadline);
+  // Waits for a slot until `deadline` at most. `client`: whom the request is for. The slot is free
+  // again when the last owner lets go of it. Errors, all of our own making: overloaded (the queue
+  // is full, or its time over) and circuit_open; with Retry::yes where nothing was waited for and
+  // another origin may be asked. On the core's thread.
+  Task<Result<std::shared_ptr<Slot>>> enter(Core& core, SteadyPoint deadline,
+                                            const IpAddress& client = {});
+  // A place for a tunnel, which may stay open for as long as it likes and so has no slot. Fails
+  // (overloaded) where there is none.
+  [[nodiscard]] Result<std::shared_ptr<Tunnel>> open_tunnel(const IpAddress& client);
 
   // False: enter() would refuse at once.
   [[nodiscard]] bool would_admit(SteadyPoint now) const;
@@ -63,10 +86,12 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
   using SlotPointer = std::shared_ptr<Slot>;
   using Bell = std::shared_ptr<Waiter::Bell>;
 
-  std::optional<Result<SlotPointer>> let_in(SteadyPoint now, Waiting* waiting);
-  Result<SlotPointer> take_slot(SteadyPoint now);
+  std::optional<Result<SlotPointer>> let_in(SteadyPoint now, const IpAddress& client,
+                                            Waiting* waiting);
+  Result<SlotPointer> take_slot(SteadyPoint now, const IpAddress& client);
   void hand_on(std::list<Bell>& woken);
-  void leave();
+  void left_queue(const Waiting& waiting) noexcept;
+  void leave(const IpAddress& client);
   void settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Outcome outcome,
               SteadyPoint now);
   [[nodiscard]] Error circuit_is_open(SteadyPoint now);
@@ -77,16 +102,20 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
   const std::shared_ptr<OriginCounts> counts_;
   mutable std::mutex mutex_;  // of all below
   Terms terms_;
-  std::size_t in_use_ = 0;
-  std::list<Waiting*> queue_;  // the first is served next; each is its coroutine's
+  Places slots_;
+  Places tunnels_;
+  Places queued_;
+  std::list<Waiting*>
+      queue_;  // the first that has not its share is served next; each is its coroutine's
   CircuitBreaker breaker_;
 };
 
 // One request's leave to ask the origin, held until its answer has been read or given up.
 class OriginGate::Slot {
  public:
-  Slot(std::shared_ptr<OriginGate> gate, const CircuitBreaker::Permit& permit) noexcept
-      : gate_(std::move(gate)), permit_(permit) {}
+  Slot(std::shared_ptr<OriginGate> gate, const IpAddress& client,
+       const CircuitBreaker::Permit& permit) noexcept
+      : gate_(std::move(gate)), client_(client), permit_(permit) {}
   ~Slot();
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
@@ -96,8 +125,23 @@ class OriginGate::Slot {
 
  private:
   const std::shared_ptr<OriginGate> gate_;
+  const IpAddress client_;
   const CircuitBreaker::Permit permit_;
   bool settled_ = false;
+};
+
+// A tunnel's place, until its last owner lets go of it.
+class OriginGate::Tunnel {
+ public:
+  Tunnel(std::shared_ptr<OriginGate> gate, const IpAddress& client) noexcept
+      : gate_(std::move(gate)), client_(client) {}
+  ~Tunnel();
+  Tunnel(const Tunnel&) = delete;
+  Tunnel& operator=(const Tunnel&) = delete;
+
+ private:
+  const std::shared_ptr<OriginGate> gate_;
+  const IpAddress client_;
 };
 
 }  // namespace ringside::net

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -23,10 +22,8 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
   if (!settings) return settings.error();
 
   auto started = cache::Replica::start(
-      {configuration.name,
-       store_bytes(configuration.memory, configuration.machine),
-       *settings,
-       {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
+      {configuration.name, store_bytes(configuration.memory, configuration.machine), *settings,
+       make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<CacheService> service(new CacheService(configuration));

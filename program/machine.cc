@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,11 +36,18 @@ std::uint64_t machine_memory_bytes() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
 }
 
+// As many as the process may raise its limit to, as it does (program/signals.h).
+std::uint64_t machine_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return 0;
+  return limit.rlim_max;
+}
+
 }  // namespace
 
 Machine machine_within(const CgroupLimits& limits, std::size_t cores,
                        std::uint64_t memory_bytes) noexcept {
-  Machine out{std::max<std::size_t>(cores, 1), memory_bytes};
+  Machine out{std::max<std::size_t>(cores, 1), memory_bytes, 0};
   if (limits.cores && std::ceil(*limits.cores) < static_cast<double>(out.cores)) {
     out.cores = std::max<std::size_t>(static_cast<std::size_t>(std::ceil(*limits.cores)), 1);
   }
@@ -52,10 +60,29 @@ Machine machine_within(const CgroupLimits& limits, std::size_t cores,
 const ThisMachine& this_machine() {
   static const ThisMachine machine = [] {
     CgroupLimits limits = read_cgroup_limits(read_kernel_file);
-    return ThisMachine{machine_within(limits, machine_cores(), machine_memory_bytes()),
-                       std::move(limits.complaints)};
+    ThisMachine out{machine_within(limits, machine_cores(), machine_memory_bytes()),
+                    std::move(limits.complaints)};
+    out.machine.descriptors = machine_descriptors();
+    return out;
   }();
   return machine;
+}
+
+Allowance allowance(const Machine& machine, std::size_t halves) noexcept {
+  std::uint64_t connections = limits::threads * limits::connections_per_core;
+  std::uint64_t buffered_bytes = limits::buffered_bytes;
+  if (machine.descriptors > 0) {
+    const std::uint64_t reserved =
+        std::min<std::uint64_t>(limits::descriptors_reserved, machine.descriptors / 2);
+    connections = std::min(connections, (machine.descriptors - reserved) / 2 / halves);
+  }
+  if (machine.memory_bytes > 0) {
+    const std::uint64_t share =
+        share_bytes(limits::connections_memory_percent, machine.memory_bytes) / halves;
+    buffered_bytes = std::min(buffered_bytes, share);
+    connections = std::min(connections, share / limits::connection_size_bytes);
+  }
+  return {std::max<std::size_t>(connections, 1), buffered_bytes};
 }
 
 std::size_t store_bytes(const StoreMemory& memory, const Machine& machine) noexcept {

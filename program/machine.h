@@ -14,6 +14,7 @@ namespace ringside::program {
 struct Machine {
   std::size_t cores = 1;           // at least 1
   std::uint64_t memory_bytes = 0;  // 0: not known
+  std::uint64_t descriptors = 0;   // that it may have open; 0: not known
 };
 
 // Of what the machine has and what the process's control groups leave it. A part of a core counts
@@ -27,6 +28,16 @@ struct ThisMachine {
 };
 // Read at the first call and the same ever after, so that all who ask count the same cores.
 [[nodiscard]] const ThisMachine& this_machine();
+
+// What one of `halves` in a process may hold at once, so that connections alone can neither use up
+// the machine's memory nor the descriptors that probes and administrators need.
+struct Allowance {
+  std::size_t connections = 0;     // of clients; each may need one to an upstream, too
+  std::size_t buffered_bytes = 0;  // in their buffers
+
+  friend bool operator==(const Allowance&, const Allowance&) = default;
+};
+[[nodiscard]] Allowance allowance(const Machine& machine, std::size_t halves) noexcept;
 
 // The memory of a replica's store as it is configured: a size, or a share of the machine's.
 struct StoreMemory {

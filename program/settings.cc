@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "http1/wire.h"
 
 namespace ringside::program {
 namespace {
@@ -30,6 +33,20 @@ Result<std::shared_ptr<const net::TlsContext>> make_tls(
 }
 
 }  // namespace
+
+hop::Setup make_setup(const Configuration& configuration, const Endpoint& listen, std::size_t cores,
+                      hop::AccessLog* access_log, std::size_t halves) {
+  const Allowance allowed = allowance(configuration.machine, halves);
+  hop::Setup setup;
+  setup.listen = listen;
+  setup.cores = cores;
+  setup.wire = &http::wire();
+  setup.access_log = access_log;
+  setup.connections_per_core =
+      std::clamp<std::size_t>(allowed.connections / cores, 1, limits::connections_per_core);
+  setup.buffered_bytes = allowed.buffered_bytes;
+  return setup;
+}
 
 Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
     const Configuration& configuration, MembershipPointer membership,

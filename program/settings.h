@@ -6,11 +6,17 @@
 #include "base/error.h"
 #include "cache/settings.h"
 #include "geo/country_database.h"
+#include "hop/half.h"
 #include "program/configuration.h"
 #include "program/membership.h"
 #include "sidecar/settings.h"
 
 namespace ringside::program {
+
+// How one of `halves` is put into this process.
+[[nodiscard]] hop::Setup make_setup(const Configuration& configuration, const Endpoint& listen,
+                                    std::size_t cores, hop::AccessLog* access_log,
+                                    std::size_t halves = 1);
 
 // What the components are given, made from a checked configuration, the membership in use and the
 // country database (null: every country is ZZ). Pure; a reload builds anew and publishes whole.

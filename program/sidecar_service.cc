@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 
@@ -27,7 +26,8 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
   if (!settings) return settings.error();
 
   auto started = sidecar::Sidecar::start(
-      {*settings, {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
+      {*settings,
+       make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
   if (!started) return start_failure(started.error());
   std::unique_ptr<SidecarService> service(new SidecarService(configuration));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "http1/wire.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -57,7 +56,8 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
   if (!settings) return settings.error();
   auto started = sidecar::Sidecar::start(
-      {*settings, {*configuration.listen, thread_count(configuration), &http::wire(), access_log}},
+      {*settings, make_setup(*complete, *configuration.listen, thread_count(configuration),
+                             access_log, 1 + tier->shape_.replicas.size())},
       clock);
   if (!started) return start_failure(started.error());
   tier->sidecar_ = *std::move(started);
@@ -96,11 +96,10 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
   while (out.replicas.size() < replicas) {
     constexpr std::size_t cores = 1;
     const std::string name = fmt::format("cache-{}", out.replicas.size());
-    auto started = cache::Replica::start({name,
-                                          store_bytes(next.memory, next.machine),
-                                          basis,
-                                          {any_loopback_port(), cores, &http::wire()}},
-                                         clock_);
+    auto started =
+        cache::Replica::start({name, store_bytes(next.memory, next.machine), basis,
+                               make_setup(next, any_loopback_port(), cores, nullptr, 1 + replicas)},
+                              clock_);
     if (!started) {
       Error error = start_failure(started.error());
       error.message = fmt::format("{} did not start: {}", name, error.message);

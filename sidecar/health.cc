@@ -19,12 +19,16 @@ bool is_of_the_replica(ErrorKind kind) noexcept {
     case ErrorKind::untrusted:
     case ErrorKind::disconnected:
     case ErrorKind::timeout:
-    case ErrorKind::malformed:  // an origin's garbage comes as the replica's own 502
-    case ErrorKind::head_too_large:
       return true;
     default:
       return false;
   }
+}
+
+// What can't be read may be the doing of an origin or a client whose bytes the replica has passed
+// on. The answer to a probe is the replica's own.
+bool is_of_whoever(ErrorKind kind) noexcept {
+  return kind == ErrorKind::malformed || kind == ErrorKind::head_too_large;
 }
 
 }  // namespace
@@ -53,6 +57,7 @@ void Health::answered(SteadyPoint now) noexcept {
 }
 
 bool Health::failed(ErrorKind kind, SteadyPoint began) noexcept {
+  if (is_of_whoever(kind)) is_suspected_ = true;
   if (!is_of_the_replica(kind)) return false;
   if (kind == ErrorKind::timeout && last_sign_of_life_ > began) return false;
   failures_ = std::min(failures_ + 1, limits::ejection_failures);
@@ -66,7 +71,7 @@ void Health::eject() noexcept {
 
 bool Health::wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept {
   if (now - probe_began_ < limits::probe_interval) return false;
-  if (failures_ == limits::ejection_failures) return true;
+  if (is_suspected_ || failures_ == limits::ejection_failures) return true;
   if (waiting_since == SteadyPoint::max()) return false;
   return now - std::max(waiting_since, last_sign_of_life_) >= limits::suspicion_after;
 }
@@ -76,6 +81,7 @@ void Health::probe_begins(SteadyPoint now) noexcept { probe_began_ = now; }
 bool Health::probe_answered(SteadyPoint now) noexcept {
   last_sign_of_life_ = now;
   failures_ = 0;
+  is_suspected_ = false;
   if (state_ != State::ejected) return false;
   state_ = State::returning;
   returned_ = now;
@@ -83,6 +89,7 @@ bool Health::probe_answered(SteadyPoint now) noexcept {
 }
 
 bool Health::probe_failed() noexcept {
+  is_suspected_ = false;
   if (state_ != State::ejected && last_sign_of_life_ > probe_began_) return false;
   failures_ = limits::ejection_failures;
   return true;

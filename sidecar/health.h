@@ -35,12 +35,15 @@ class Health {
   void answered(SteadyPoint now) noexcept;
   // A request that was sent at `began` failed by its doing. True where it is to be ejected, if that
   // is allowed. A wait that ran out is no failure where it has shown a sign of life since: then the
-  // origin is slow, not the replica.
+  // origin is slow, not the replica. An answer that can't be read is none either: a probe decides.
   [[nodiscard]] bool failed(ErrorKind kind, SteadyPoint began) noexcept;
   void eject() noexcept;
+  // What came from it could not be read: the sooner it is probed, the fewer get such an answer.
+  [[nodiscard]] bool is_suspected() const noexcept { return is_suspected_; }
 
-  // Whether it is to be probed now: it is ejected, or should be, or an answer that is waited for
-  // since `waiting_since` (SteadyPoint::max(): none is) is late and nothing else came from it.
+  // Whether it is to be probed now: it is ejected, or should be, or has sent what can't be read, or
+  // an answer that is waited for since `waiting_since` (SteadyPoint::max(): none is) is late and
+  // nothing else came from it.
   [[nodiscard]] bool wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept;
   void probe_begins(SteadyPoint now) noexcept;
   // True where it returns.
@@ -53,7 +56,8 @@ class Health {
   enum class State { in_service, ejected, returning };
 
   State state_ = State::in_service;
-  unsigned failures_ = 0;  // in a row
+  unsigned failures_ = 0;      // in a row
+  bool is_suspected_ = false;  // of being no replica at all
   SteadyPoint returned_{};
   SteadyPoint last_sign_of_life_{};
   SteadyPoint probe_began_{};

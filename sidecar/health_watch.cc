@@ -111,10 +111,11 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
   if (replica_ == nullptr || !replica_->is_member) return;
   if (answered) {
     replica_->health.answered(watch_.core_.steady_now());
-  } else if (answered.error().source == ErrorSource::peer &&
-             replica_->health.failed(answered.error().kind, began_)) {
-    watch_.eject_if_allowed(*replica_);
+    return;
   }
+  if (answered.error().source != ErrorSource::peer) return;
+  if (replica_->health.failed(answered.error().kind, began_)) watch_.eject_if_allowed(*replica_);
+  if (replica_->health.is_suspected()) watch_.probe_if_wanted(*replica_);
 }
 
 // A look at every replica in each tick of the core, rather than a timer for each request or
@@ -127,16 +128,18 @@ Task<void> HealthWatch::run() {
   }
 }
 
-void HealthWatch::look() {
+void HealthWatch::probe_if_wanted(Replica& replica) {
   const SteadyPoint now = core_.steady_now();
-  for (Replica* member : members_) {
-    const auto waiting_since =
-        member->waiting.empty() ? SteadyPoint::max() : member->waiting.front().began_;
-    if (member->is_probed || !member->health.wants_probe(waiting_since, now)) continue;
-    member->is_probed = true;
-    member->health.probe_begins(now);
-    core_.spawn(probe_one(*member));
-  }
+  const auto waiting_since =
+      replica.waiting.empty() ? SteadyPoint::max() : replica.waiting.front().began_;
+  if (replica.is_probed || !replica.health.wants_probe(waiting_since, now)) return;
+  replica.is_probed = true;
+  replica.health.probe_begins(now);
+  core_.spawn(probe_one(replica));
+}
+
+void HealthWatch::look() {
+  for (Replica* member : members_) probe_if_wanted(*member);
   if (replicas_.size() > members_.size()) forget_strangers();
 }
 

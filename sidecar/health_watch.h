@@ -90,6 +90,7 @@ class HealthWatch {
   [[nodiscard]] bool is_there(shard::MemberIndex index) const noexcept;
   [[nodiscard]] bool has_another(const Replica& replica) const noexcept;
   void look();
+  void probe_if_wanted(Replica& replica);
   Task<void> probe_one(Replica& replica);
   void eject_if_allowed(Replica& replica);
   void break_off(Replica& replica) noexcept;

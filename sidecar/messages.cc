@@ -69,6 +69,10 @@ void add_forwarded_fields(http::FieldLines& out, const http::Fields& fields,
 
 }  // namespace
 
+IpAddress told_client(const Decision& decision, const Settings& settings) {
+  return any_contains(settings.trusted, decision.client) ? IpAddress{} : decision.client;
+}
+
 void write_upstream_fields(http::FieldLines& out, const http::RequestHead& request,
                            const Decision& decision, const Settings& settings,
                            std::string_view own_via, Upstream upstream) {
@@ -87,6 +91,9 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
   if (upstream == Upstream::origin) return;
   out.add(http::internal::topology, settings.membership->topology_id);
   out.add(http::internal::bucket, fmt::format_int(shard::bucket_of(decision.hash)).c_str());
+  if (const auto client = told_client(decision, settings); client != IpAddress{}) {
+    out.add(http::internal::client, client.text());
+  }
   if (decision.scheme != http::Scheme::http) {
     out.add(http::internal::scheme, name(decision.scheme));
   }

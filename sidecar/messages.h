@@ -12,6 +12,10 @@ namespace ringside::sidecar {
 
 enum class Upstream { replica, origin };
 
+// The client's address where it is one client's: not that of a trusted proxy, which did not tell
+// who is behind it. Else `::`.
+[[nodiscard]] IpAddress told_client(const Decision& decision, const Settings& settings);
+
 // The fields of the request for a replica (or, without one, for the origin), in place of what `out`
 // had: the client's fields without those it may not say, Via, Forwarded, the country where the
 // route's key holds it, and for a replica the internal fields. `own_via`: see http::HopIdentity.

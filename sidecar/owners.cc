@@ -122,8 +122,9 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
 
 Task<Result<Owners::Answer>> Owners::ask_origins() {
   Answer answer{core_.origins->exchange(), std::nullopt};
-  const auto asked = co_await core_.origin_access.ask(decision_.route->origins, *answer.exchange,
-                                                      outgoing_, limits());
+  const auto asked =
+      co_await core_.origin_access.ask(decision_.route->origins, *answer.exchange, outgoing_,
+                                       limits(), subscriber_of(told_client(decision_, settings_)));
   std::optional<int> status;
   if (asked.answered) status = answer.exchange->head().status;
   core_.sheet.count_origin_requests(asked.requests, status);

@@ -320,5 +320,18 @@ TEST(Endpoint, RefusesWhatIsNone) {
   }
 }
 
+TEST(Subscriber, IsAnAddressOrANetworkOfIpv6) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"192.0.2.7", "192.0.2.7"},
+      {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+      {"2001:db8:1:2::", "2001:db8:1:2::"},
+      {"2001:db8:1:3::1", "2001:db8:1:3::"},
+      {"::1", "::"},
+  };
+  for (const auto& [address, subscriber] : rows) {
+    EXPECT_EQ(subscriber_of(*IpAddress::try_parse(address)).text(), subscriber) << address;
+  }
+}
+
 }  // namespace
 }  // namespace ringside

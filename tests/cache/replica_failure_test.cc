@@ -187,7 +187,7 @@ TEST(ReplicaFailure, LimitsAndMalformedRequestsAreToldAndEndTheConnection) {
       {get + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
       {"GET /%00 HTTP/1.1\r\nHost: a.test\r\n\r\n", 400},
       {"GET /" + std::string(limits::request_line_size_bytes, 'a') + " HTTP/1.1\r\n", 414},
-      {get + "X: " + std::string(limits::head_size_bytes, 'x') + "\r\n\r\n", 431},
+      {get + "X: " + std::string(limits::hop_head_size_bytes, 'x') + "\r\n\r\n", 431},
       {"GET / HTTP/2.0\r\nHost: a.test\r\n\r\n", 505},
       {get + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501},
       {"POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
@@ -217,7 +217,7 @@ TEST(ReplicaFailure, TooManyFieldsAreRefusedAndOneLessIsNot) {
   ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
   SomeReplica replica(origin.address());
   std::string fields;
-  for (std::size_t count = 1; count < limits::head_fields; ++count) fields += "X: y\r\n";
+  for (std::size_t count = 1; count < limits::hop_head_fields; ++count) fields += "X: y\r\n";
   EXPECT_EQ(replica.get("/", fields).status, 200);
   EXPECT_EQ(replica.get("/", fields + "X: y\r\n").status, 431);
 }

@@ -141,8 +141,12 @@ TEST(ReplicaPassOn, TheBodyWaitsForTheOriginsContinue) {
     client.send(post("Content-Length: 5\r\nExpect: 100-continue\r\n", ""));
     ASSERT_TRUE(support::eventually([&] { return origin.requests() == 1; }));
     EXPECT_EQ(support::field(origin.heads().at(0), "expect"), "100-continue");
-    // One that knows nothing of it gets the body when its time is over.
-    if (!origin_knows) replica.clock().advance(limits::continue_timeout + Milliseconds{1});
+    // One that knows nothing of it gets the body when its time is over, which may begin only after
+    // it has seen the head.
+    ASSERT_TRUE(support::eventually([&] {
+      if (!origin_knows) replica.clock().advance(limits::continue_timeout + Milliseconds{1});
+      return client.socket().readable(Milliseconds{50});
+    }));
     EXPECT_EQ(client.read().status, 100);
     client.send("hello");
     EXPECT_EQ(client.read().body, "hello");

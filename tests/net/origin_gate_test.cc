@@ -36,20 +36,23 @@ class OriginGateTest : public testing::Test {
     std::future<void> ended;
   };
   std::unique_ptr<Caller> call(const std::shared_ptr<OriginGate>& gate, std::size_t core = 0,
-                               Milliseconds patience_ms = Seconds{60}) {
+                               Milliseconds patience_ms = Seconds{60},
+                               const IpAddress& client = {}) {
     auto caller = std::make_unique<Caller>();
     caller->ended = support::start_on(
-        cores_[core], [gate, core, patience_ms, this, answer = &caller->answer]() -> Task<void> {
+        cores_[core],
+        [gate, core, patience_ms, client, this, answer = &caller->answer]() -> Task<void> {
           const SteadyPoint deadline = cores_[core].steady_now() + patience_ms;
-          *answer = co_await gate->enter(cores_[core], deadline);
+          *answer = co_await gate->enter(cores_[core], deadline, client);
         });
     return caller;
   }
   // The same, and is in the queue when this returns.
   std::unique_ptr<Caller> queue(const std::shared_ptr<OriginGate>& gate, std::size_t core = 0,
-                                Milliseconds patience_ms = Seconds{60}) {
+                                Milliseconds patience_ms = Seconds{60},
+                                const IpAddress& client = {}) {
     const auto before = counts_->queued.load();
-    auto caller = call(gate, core, patience_ms);
+    auto caller = call(gate, core, patience_ms, client);
     EXPECT_TRUE(support::eventually([&] { return counts_->queued.load() == before + 1; }));
     return caller;
   }
@@ -104,6 +107,46 @@ TEST_F(OriginGateTest, WhoWaitsIsServedInOrderOnWhicheverCore) {
     ASSERT_NE(held, nullptr) << i;
     EXPECT_EQ(counts_->queued.load(), waiting.size() - i - 1);
   }
+}
+
+// 256 slow uploads from one address took all slots, and every other miss was told 503.
+TEST_F(OriginGateTest, OneClientNeverHasAllSlotsNorAllOfTheQueue) {
+  const IpAddress greedy = *IpAddress::try_parse("192.0.2.1");
+  const IpAddress other = *IpAddress::try_parse("192.0.2.2");
+  const auto gate = gate_of({4, 4, Seconds{5}});
+  std::vector<Slot> held;
+  for (int i = 0; i < 3; ++i) held.push_back(slot_of(call(gate, 0, Seconds{60}, greedy)));
+  std::vector<std::unique_ptr<Caller>> waiting;
+  for (int i = 0; i < 3; ++i) waiting.push_back(queue(gate, 0, Seconds{60}, greedy));
+  EXPECT_EQ(refusal_of(call(gate, 0, Seconds{60}, greedy)).kind, ErrorKind::overloaded);
+  auto others = slot_of(call(gate, 0, Seconds{60}, other));  // past those who wait
+  ASSERT_NE(others, nullptr);
+  auto last = queue(gate, 1, Seconds{60}, other);
+  others.reset();
+  others = slot_of(last);
+  ASSERT_NE(others, nullptr);
+  held.pop_back();  // the greedy one's own go to its own
+  ASSERT_NE(slot_of(waiting.front()), nullptr);
+  held.clear();
+  for (std::size_t i = 1; i < waiting.size(); ++i) EXPECT_NE(slot_of(waiting[i]), nullptr);
+  EXPECT_EQ(counts_->queued.load(), 0u);
+}
+
+// 256 idle WebSockets did, too.
+TEST_F(OriginGateTest, TunnelsHaveAPlaceOfTheirOwnAndClientsAShareOfThem) {
+  const IpAddress greedy = *IpAddress::try_parse("192.0.2.1");
+  OriginGate::Terms terms;
+  terms.connections = 1;
+  terms.tunnels = 4;
+  const auto gate = gate_of(terms);
+  std::vector<std::shared_ptr<OriginGate::Tunnel>> tunnels;
+  for (int i = 0; i < 3; ++i) tunnels.push_back(gate->open_tunnel(greedy).value());
+  EXPECT_EQ(gate->open_tunnel(greedy).error().kind, ErrorKind::overloaded);
+  tunnels.push_back(gate->open_tunnel({}).value());
+  EXPECT_EQ(gate->open_tunnel({}).error().kind, ErrorKind::overloaded);
+  EXPECT_NE(slot_of(call(gate)), nullptr);
+  tunnels.clear();
+  EXPECT_TRUE(gate->open_tunnel(greedy));
 }
 
 TEST_F(OriginGateTest, RefusesAtOnceWhereTheQueueIsFull) {

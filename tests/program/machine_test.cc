@@ -74,6 +74,32 @@ TEST(Machine, AStoreThatFillsItIsWarnedOf) {
   EXPECT_THAT(memory_warning({}, {1, 256 * kMiB}), HasSubstr("a share such as 75%"));
 }
 
+// 300 idle connections at a limit of 256 descriptors left none for a probe.
+TEST(Machine, ConnectionsHaveAShareOfItThatLeavesTheRestToOthers) {
+  struct Case {
+    std::uint64_t memory_bytes, descriptors;
+    std::size_t halves;
+    std::size_t connections, buffered_bytes;
+  };
+  const std::size_t most = limits::threads * limits::connections_per_core;
+  for (const Case& one : std::vector<Case>{
+           {0, 0, 1, most, limits::buffered_bytes},
+           {0, 256, 1, 64, limits::buffered_bytes},
+           {0, 1'024, 1, 320, limits::buffered_bytes},
+           {0, 1'024, 4, 80, limits::buffered_bytes},
+           {0, 1'048'576, 1, 524'096, limits::buffered_bytes},
+           {200 * kMiB, 0, 1, 1'024, 40 * kMiB},
+           {200 * kMiB, 0, 2, 512, 20 * kMiB},
+           {200 * kMiB, 256, 2, 32, 20 * kMiB},
+           {64 * kGiB, 0, 1, 335'544, limits::buffered_bytes},
+           {0, 3, 11, 1, limits::buffered_bytes},
+       }) {
+    const Machine machine{1, one.memory_bytes, one.descriptors};
+    EXPECT_EQ(allowance(machine, one.halves), (Allowance{one.connections, one.buffered_bytes}))
+        << one.memory_bytes << ' ' << one.descriptors << ' ' << one.halves;
+  }
+}
+
 TEST(Machine, ThisOneIsKnown) {
   const Machine& machine = this_machine().machine;
   EXPECT_GE(machine.cores, 1U);

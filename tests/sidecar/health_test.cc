@@ -64,8 +64,8 @@ TEST(Health, OnlyWhatTheReplicaDidIsAFailure) {
                                          {ErrorKind::untrusted, true},
                                          {ErrorKind::disconnected, true},
                                          {ErrorKind::timeout, true},
-                                         {ErrorKind::malformed, true},
-                                         {ErrorKind::head_too_large, true},
+                                         {ErrorKind::malformed, false},
+                                         {ErrorKind::head_too_large, false},
                                          {ErrorKind::overloaded, false},
                                          {ErrorKind::internal, false}}) {
     Health health;
@@ -73,6 +73,23 @@ TEST(Health, OnlyWhatTheReplicaDidIsAFailure) {
     for (unsigned i = 0; i < limits::ejection_failures; ++i)
       ejects = health.failed(row.kind, at(i));
     EXPECT_EQ(ejects, row.ejects) << name(row.kind);
+  }
+}
+
+// An origin whose answers made replicas send what the sidecar refused had them ejected.
+TEST(Health, WhatCannotBeReadIsForAProbeToJudge) {
+  for (const ErrorKind kind : {ErrorKind::malformed, ErrorKind::head_too_large}) {
+    Health health;
+    EXPECT_FALSE(health.wants_probe(never, at(0)));
+    EXPECT_FALSE(health.failed(kind, at(0)));
+    EXPECT_TRUE(health.wants_probe(never, at(1)));
+    health.answered(at(2));  // some other request
+    EXPECT_TRUE(health.wants_probe(never, at(2)));
+    health.probe_begins(at(3));
+    EXPECT_FALSE(health.wants_probe(never, at(4)));
+    EXPECT_FALSE(health.probe_answered(at(5)));
+    EXPECT_FALSE(health.wants_probe(never, at(3 + interval)));
+    EXPECT_FALSE(health.is_ejected());
   }
 }
 

@@ -80,7 +80,8 @@ TEST_F(UpstreamHead, IsWrittenWhole) {
   // The bucket of the shard key's hash.
   const auto bucket = std::to_string(shard::bucket_of(hash64("ZZ\n/b~\n")));
   EXPECT_EQ(to_replica, common + topology_line() + "Ringside-Bucket: " + bucket +
-                            "\r\nRingside-Extra-Key: country=ZZ&\r\n\r\n");
+                            "\r\nRingside-Client: 203.0.113.9\r\n"
+                            "Ringside-Extra-Key: country=ZZ&\r\n\r\n");
   EXPECT_EQ(written(request, Upstream::origin), common + "\r\n");
 }
 

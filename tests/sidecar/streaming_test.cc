@@ -246,9 +246,11 @@ TEST(Streaming, AClientThatAsksIsToldToContinue) {
         "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
     ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
     EXPECT_EQ(support::field(replica.heads().at(0), "expect"), "100-continue");
-    if (!replica_says_so) {
-      sidecar.clock().advance(limits::continue_timeout + Milliseconds{1});
-    }
+    // The wait may begin only after the replica has seen the head.
+    ASSERT_TRUE(eventually([&] {
+      if (!replica_says_so) sidecar.clock().advance(limits::continue_timeout + Milliseconds{1});
+      return client.socket().readable(Milliseconds{50});
+    }));
     EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
     client.send("body");
     EXPECT_EQ(client.read().body, "body");

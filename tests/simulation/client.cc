@@ -62,7 +62,7 @@ Task<support::Reply> exchange(std::unique_ptr<http::Connection>& connection, std
   static_cast<void>(co_await send(*used, request));
   http::ResponseHead head;
   const std::string method = request.substr(0, request.find(' '));
-  const auto read = co_await used->read_response(http::HeadLimits::defaults(), method, head);
+  const auto read = co_await used->read_response(http::HeadLimits::between_hops(), method, head);
   if (!read) co_return reply;
   reply.status = head.status;
   reply.head = text_of(head);

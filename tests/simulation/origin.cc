@@ -97,7 +97,7 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
     connection.set_deadline(limits::client_idle_timeout);
     const auto begun = co_await connection.wait_for_message();
     if (!begun || !*begun) co_return;
-    const auto read = co_await connection.read_request(http::HeadLimits::defaults(), request);
+    const auto read = co_await connection.read_request(http::HeadLimits::between_hops(), request);
     if (!read) co_return;
     std::string method(request.method);
     std::string target(request.target);
@@ -122,9 +122,9 @@ Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string met
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
   const std::string head = fmt::format(
       "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
-      "Content-Length: {}\r\n\r\n",
+      "{}Content-Length: {}\r\n\r\n",
       std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store", version_,
-      body.size());
+      added_fields_, body.size());
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 

@@ -64,6 +64,8 @@ class SimulatedOrigin {
   // From now on it says something else: X-Version tells what.
   void renew() noexcept { ++version_; }
   [[nodiscard]] std::string version() const { return std::to_string(version_); }
+  // What its answers have beside their own; field lines.
+  void add_fields(std::string lines) { added_fields_ = std::move(lines); }
   // The process goes without a word, and is back.
   void crash();
   void start();
@@ -91,6 +93,7 @@ class SimulatedOrigin {
   Manner manner_ = Manner::answers;
   Milliseconds late_{0};
   std::size_t version_ = 1;
+  std::string added_fields_;
   std::map<std::string, std::size_t> fetches_;
   std::map<std::string, std::size_t> others_;
   std::size_t all_fetches_ = 0;

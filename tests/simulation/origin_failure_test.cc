@@ -244,6 +244,41 @@ TEST(SimulationOfOrigins, AKeptConnectionThatWasClosedGoesUnnoticed) {
   }
 }
 
+// Three such answers had a replica ejected: what it may take the sidecar refused, once the replica
+// had added its own fields.
+TEST(SimulationOfOrigins, AHeadAsLargeAsIsAllowedIsPassedOnAndEjectsNobody) {
+  const std::size_t own = 4;  // of SimulatedOrigin
+  std::string many;
+  for (std::size_t count = own; count < limits::head_fields; ++count) many += "X: y\r\n";
+  std::string large(limits::head_size_bytes - 200, 'y');
+  large.insert(0, "X: ").append("\r\n");
+  for (const std::string& fields : {many, large}) {
+    OriginScene scene(1);
+    scene.tier.origin().add_fields(fields);
+    for (unsigned count = 0; count < 4 * limits::ejection_failures; ++count) {
+      EXPECT_EQ(scene.miss().reply.status, 200);
+    }
+    EXPECT_EQ(ejections(scene.tier), 0U);
+    scene.tier.origin().add_fields(fields + fields);
+    for (unsigned count = 0; count < 4 * limits::ejection_failures; ++count) {
+      EXPECT_EQ(scene.miss().reply.status, 502);
+    }
+    EXPECT_EQ(ejections(scene.tier), 0U);
+  }
+}
+
+TEST(SimulationOfOrigins, ARequestThatTheFrontTakesTheReplicaTakesToo) {
+  OriginScene scene(1);
+  const auto status_of = [&](const std::string& fields) {
+    const std::string request = "GET /missing HTTP/1.1\r\nHost: a.test\r\n" + fields + "\r\n";
+    return scene.client.ask(scene.tier.address(), request).reply.status;
+  };
+  std::string many;
+  for (std::size_t count = 1; count < limits::head_fields; ++count) many += "X: y\r\n";
+  EXPECT_EQ(status_of(many), 200);
+  EXPECT_EQ(status_of(many + "X: y\r\n"), 431);
+}
+
 class SimulationOfCutBody : public testing::TestWithParam<Manner> {};
 
 TEST_P(SimulationOfCutBody, IsSeenToBeCutAndNothingOfItIsStored) {
