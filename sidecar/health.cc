@@ -64,9 +64,9 @@ void Health::eject() noexcept {
   failures_ = limits::ejection_failures;
 }
 
-bool Health::wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept {
+bool Health::wants_probe(SteadyPoint waiting_since, SteadyPoint now, bool has_news) const noexcept {
   if (now - probe_began_ < limits::probe_interval) return false;
-  if (failures_ == limits::ejection_failures) return true;
+  if (has_news || failures_ == limits::ejection_failures) return true;
   if (waiting_since == SteadyPoint::max()) return false;
   return now - std::max(waiting_since, last_sign_of_life_) >= limits::suspicion_after;
 }
