@@ -1,5 +1,7 @@
 #include "cache/handler.h"
 
+#include <fmt/format.h>
+
 #include "cache/decision.h"
 #include "cache/emptying.h"
 #include "cache/fetch.h"
@@ -175,6 +177,9 @@ void Handler::answer_options(http::Response& response) {
     make_purge_response(response, *removed, transaction_.now());
   } else {
     http::make_options_response(response, transaction_.now());
+  }
+  if (const auto news = told_by_sidecar()) {
+    response.fields.add(http::internal::heeded, fmt::to_string(news->number));
   }
 }
 

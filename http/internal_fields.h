@@ -39,6 +39,9 @@ inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 // sidecar's mark, a space, and the number of the last one. A replica that has not heeded that
 // number yet empties its store before it answers.
 inline constexpr std::string_view missed = "Ringside-Missed";
+// To the sidecar, with the answer to an OPTIONS that says so: that number. Without it, it was not
+// heeded.
+inline constexpr std::string_view heeded = "Ringside-Heeded";
 
 // To the sidecar: how many stored responses a PURGE, or such an OPTIONS, removed. Without it
 // nothing was: older replicas answer any OPTIONS.

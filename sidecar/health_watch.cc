@@ -163,8 +163,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
   if (answered) {
-    // Another status is not from where requests are answered, and so the news are.
-    if (news && *answered == 200) replica.missed->heeded(news->number);
+    if (news) replica.missed->heeded(std::min(news->number, *answered));
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
     if (replica.health.probe_answered(core_.steady_now())) {
       sheet_.replica_returned(replica.shard);

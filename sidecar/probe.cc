@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/limits.h"
+#include "http/internal_fields.h"
 
 namespace ringside::sidecar {
 
-Task<Result<int>> probe(net::Core& core, hop::Upstreams& upstreams, const Endpoint& address,
-                        std::string_view lines) {
+Task<Result<std::uint64_t>> probe(net::Core& core, hop::Upstreams& upstreams,
+                                  const Endpoint& address, std::string_view lines) {
   const http::Target target{"*", {}, false};
   const std::string host = address.text();
   hop::UpstreamRequest request;
@@ -21,7 +24,10 @@ Task<Result<int>> probe(net::Core& core, hop::Upstreams& upstreams, const Endpoi
   const auto exchange = upstreams.exchange();
   const auto answered = co_await exchange->ask(address, request, limits);
   if (!answered) co_return answered.error();
-  co_return exchange->head().status;
+  const auto digits = exchange->head().fields.first(http::internal::heeded);
+  std::uint64_t heeded = 0;
+  if (digits) std::from_chars(digits->data(), digits->data() + digits->size(), heeded);
+  co_return heeded;
 }
 
 }  // namespace ringside::sidecar

@@ -66,7 +66,9 @@ TEST(ReplicaMissed, AProbeBringsThemToo) {
   SomeReplica replica(origin.address());
   fill(replica);
   const auto probe = "OPTIONS * HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 0\r\n";
-  EXPECT_EQ(replica.client().ask(probe + of_sidecar("s1 1") + "\r\n").status, 200);
+  const auto heard = replica.client().ask(probe + of_sidecar("s1 1") + "\r\n");
+  EXPECT_EQ(heard.status, 200);
+  EXPECT_EQ(heard.field("ringside-heeded"), "1");
   EXPECT_EQ(replica.store().entries, 0U);
 }
 
