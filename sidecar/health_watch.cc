@@ -141,8 +141,9 @@ void HealthWatch::look() {
   for (Replica* member : members_) {
     const auto waiting_since =
         member->waiting.empty() ? SteadyPoint::max() : member->waiting.front().began_;
-    const bool has_news = member->missed->has_news();
-    if (member->is_probed || !member->health.wants_probe(waiting_since, now, has_news)) continue;
+    const bool wanted = member->missed->has_news() ? member->health.may_be_probed(now)
+                                                   : member->health.wants_probe(waiting_since, now);
+    if (member->is_probed || !wanted) continue;
     member->is_probed = true;
     member->health.probe_begins(now);
     core_.spawn(probe_one(*member));
