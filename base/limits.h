@@ -231,7 +231,8 @@ constexpr Seconds delta_seconds_most{2'147'483'648};
 constexpr size_t variants_per_key = 32;  // {} of one key | the oldest variant goes
 // {} flights joined for one request | a request that met flights for other variants goes alone
 constexpr unsigned flight_rounds = 3;
-// a purge lets the lock of that part of the store go, and comes back to it
+// a purge lets the lock of that part of the store go, and its core do what else is ready, and comes
+// back to it
 constexpr size_t purge_step_rows = 256;
 // who lists a bucket's entries lets the lock of that part of the store go, and goes on from there
 constexpr size_t bucket_step_rows = 64;
@@ -258,6 +259,12 @@ constexpr size_t structured_members = 256;
 // {} for all replicas to confirm | the answer goes out; `ringside_invalidations_failed_total`
 // counts
 constexpr Milliseconds invalidation_timeout{1'000};
+// {} that a replica knows to have told it what it has missed | all are forgotten, and one that
+// tells it again has it emptied once more
+constexpr size_t sidecars_heeded = 4096;
+// {} that were members | all are forgotten: one that is a member again is not told what it has
+// missed
+constexpr size_t replicas_remembered = 1024;
 
 // # Rules of a route
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cache/flight_table.h"
+#include "cache/missed_purges.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
@@ -25,6 +26,7 @@ struct Shared {
   Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;
+  MissedPurges missed;
   net::OriginGates gates;
 };
 

@@ -1,6 +1,9 @@
 #include "cache/handler.h"
 
+#include <fmt/format.h>
+
 #include "cache/decision.h"
+#include "cache/emptying.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
 #include "cache/invalidation.h"
@@ -11,6 +14,7 @@
 #include "cache/sliced_object.h"
 #include "cache/slices.h"
 #include "http/error_response.h"
+#include "http/internal_fields.h"
 
 namespace ringside::cache {
 namespace {
@@ -39,6 +43,12 @@ Error nothing_usable() {
           "only-if-cached, and nothing usable is stored"};
 }
 
+// What is stored may be older than what it has been told.
+Error not_empty_yet() {
+  return {ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
+          "a purge was missed, and the store is not empty yet"};
+}
+
 }  // namespace
 
 Handler::Handler(CoreState& core) : transaction_(core) { core.sheet.connection_opened(); }
@@ -61,8 +71,12 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   transaction_.caller = &caller;
   const RequestContext& context = transaction_.context;
   if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // 15, 16
+  if (const auto news = told_by_sidecar()) {
+    const bool heeded = co_await heed(transaction_.core, *news);
+    if (!heeded) co_return refuse(not_empty_yet(), response);
+  }
   if (context.hop.answer_here) co_return answer_options(response);
-  if (context.method == "PURGE") co_return purge(response);
+  if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
   switch (decision.step) {
     case Step::give_and_refresh:
@@ -96,6 +110,12 @@ Result<void> Handler::look() {
     transaction_.status.key = transaction_.shown_key;
   }
   return understood;
+}
+
+std::optional<MissedPurges::News> Handler::told_by_sidecar() const {
+  if (!transaction_.context.from_sidecar) return std::nullopt;
+  const auto value = transaction_.request->fields.first(http::internal::missed);
+  return value ? MissedPurges::read(*value) : std::nullopt;
 }
 
 Decision Handler::look_up() {
@@ -158,19 +178,23 @@ void Handler::answer_options(http::Response& response) {
   } else {
     http::make_options_response(response, transaction_.now());
   }
+  if (const auto news = told_by_sidecar()) {
+    response.fields.add(http::internal::heeded, fmt::to_string(news->number));
+  }
 }
 
-void Handler::purge(http::Response& response) {
+Task<void> Handler::purge(http::Response& response) {
   const RequestContext& context = transaction_.context;
   if (!any_contains(transaction_.settings->purge_from, from_)) {
-    return refuse(
+    co_return refuse(
         {ErrorKind::forbidden, ErrorSource::client, Retry::no,
          "PURGE is not allowed from " + from_.text() + "; see `purge_from` in the configuration"},
         response);
   }
   const auto target = context.target.text();
-  const std::size_t removed = purge_shared(
-      transaction_.core.shared, target == "*" ? std::string{} : uri_prefix(context.host, target));
+  std::string prefix;
+  if (target != "*") prefix = uri_prefix(context.host, target);
+  const std::size_t removed = co_await purge_by_steps(transaction_.core, std::move(prefix));
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
 }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/error.h"
 #include "cache/decision.h"
+#include "cache/missed_purges.h"
 #include "cache/transaction.h"
 #include "hop/handler.h"
 
@@ -26,10 +28,12 @@ class Handler final : public hop::Handler {
 
  private:
   Result<void> look();
+  // That this replica has missed something.
+  [[nodiscard]] std::optional<MissedPurges::News> told_by_sidecar() const;
   [[nodiscard]] Decision look_up();
   Task<void> answer_shared(http::Response& response);
   void answer_options(http::Response& response);
-  void purge(http::Response& response);
+  Task<void> purge(http::Response& response);
 
   Transaction transaction_;
   IpAddress from_;

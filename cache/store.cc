@@ -258,19 +258,20 @@ void Store::remove(Stripe& stripe, Rows::iterator place) noexcept {
 }
 
 std::size_t Store::purge(std::string_view prefix) {
-  purges_.fetch_add(1);
-  std::size_t removed = 0;
-  std::array<Walk, stripe_count> walks;
-  std::size_t unfinished = stripe_count;
-  // A step of each in turn: who waits for a stripe gets it while the others have theirs.
-  while (unfinished > 0) {
-    for (std::size_t index = 0; index < stripe_count; ++index) {
-      if (walks[index].is_over) continue;
-      removed += purge_step(stripes_[index], prefix, walks[index]);
-      if (walks[index].is_over) --unfinished;
-    }
+  Purge purge(*this, std::string(prefix));
+  while (!purge.step()) {
   }
-  return removed;
+  return purge.removed();
+}
+
+// A step of each in turn: who waits for a stripe gets it while the others have theirs.
+bool Store::Purge::step() {
+  while (walks_[next_].is_over) next_ = (next_ + 1) % stripe_count;
+  Walk& walk = walks_[next_];
+  removed_ += store_.purge_step(store_.stripes_[next_], prefix_, walk);
+  next_ = (next_ + 1) % stripe_count;
+  if (walk.is_over) --unfinished_;
+  return unfinished_ == 0;
 }
 
 // What is put meanwhile was fetched after the purge began, so that a walk need not meet it; all

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -53,6 +54,7 @@ class Store {
   // for ever, no fetch that began earlier is stored. Returns how many responses went. Others wait
   // for no more than limits::purge_step_rows of it.
   std::size_t purge(std::string_view prefix);
+  class Purge;  // the same, step by step
   [[nodiscard]] std::uint64_t purge_count() const noexcept { return purges_.load(); }
 
   // All that is stored of a bucket. What is put or replaced meanwhile may be in it or not; all else
@@ -153,6 +155,27 @@ class Store {
   std::atomic<std::size_t> next_victim_{0};
   std::array<Stripe, stripe_count> stripes_;
   std::vector<std::atomic<std::uint32_t>> bucket_entries_;  // stored responses, by bucket
+};
+
+// A purge that leaves who makes it time for other things. It has begun when it is made, and is
+// complete when step() says so.
+class Store::Purge {
+ public:
+  // The store must outlive it.
+  Purge(Store& store, std::string prefix) : store_(store), prefix_(std::move(prefix)) {
+    store_.purges_.fetch_add(1);
+  }
+  // Looks at limits::purge_step_rows or so. True: that was the last of them.
+  bool step();
+  [[nodiscard]] std::size_t removed() const noexcept { return removed_; }
+
+ private:
+  Store& store_;
+  const std::string prefix_;
+  std::array<Walk, stripe_count> walks_;
+  std::size_t next_ = 0;
+  std::size_t unfinished_ = stripe_count;
+  std::size_t removed_ = 0;
 };
 
 }  // namespace ringside::cache

@@ -38,6 +38,14 @@ inline constexpr std::string_view holder = "Ringside-Holder";
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
 inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 
+// To the replica: that it has not confirmed all purges and invalidations of this sidecar: the
+// sidecar's mark, a space, and the number of the last one. A replica that has not heeded that
+// number yet empties its store before it answers.
+inline constexpr std::string_view missed = "Ringside-Missed";
+// To the sidecar, with the answer to an OPTIONS that says so: that number. Without it, it was not
+// heeded.
+inline constexpr std::string_view heeded = "Ringside-Heeded";
+
 // To the sidecar: how many stored responses a PURGE, or such an OPTIONS, removed. Without it
 // nothing was: older replicas answer any OPTIONS.
 inline constexpr std::string_view purged = "Ringside-Purged";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "metrics/sheet.h"
@@ -79,9 +80,14 @@ PurgeResult SidecarService::purge(const PurgeTarget& target) {
   // Not `control_`: a purge waits for replicas, and a drain must not wait for it.
   const std::lock_guard purging(purge_);
   if (stopped_) return {0, {"every replica: this sidecar has stopped"}};
-  // `PURGE *` is everything of every host, whichever it names.
-  auto report = target.everything ? sidecar_->purge("localhost", "*")
-                                  : sidecar_->purge(target.host, target.path_and_query);
+  const auto done = std::make_shared<std::promise<sidecar::PurgeReport>>();
+  const auto end = [done](sidecar::PurgeReport report) { done->set_value(std::move(report)); };
+  if (target.everything) {
+    sidecar_->purge("localhost", "*", end);  // of every host, whichever is named
+  } else {
+    sidecar_->purge(target.host, target.path_and_query, end);
+  }
+  auto report = done->get_future().get();
   return {report.removed, std::move(report.missing)};
 }
 

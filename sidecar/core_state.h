@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "geo/country_database.h"
@@ -15,6 +16,7 @@
 #include "net/origin_gates.h"
 #include "net/retry_budget.h"
 #include "sidecar/health_watch.h"
+#include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
 #include "sidecar/settings.h"
 
@@ -25,35 +27,44 @@ struct Snapshot {
   std::shared_ptr<const Settings> settings;
   http::HopIdentity identity;
   std::vector<metrics::ShardIndex> shards;  // of the topology's members, in their order
+  MissedPointers missed;                    // likewise
 };
 
-// What one core's requests share. Only that core's thread touches it, but for the count of purges.
+// What all cores of a sidecar share. Each part is thread-safe by itself.
+struct Shared {
+  const std::string mark = http::random_mark();  // stays, whatever the settings call us
+  std::atomic<std::uint64_t> purges{0};          // answered ones; see NearCache
+  MissedTable missed{mark};
+  net::OriginGates gates;
+};
+
+// What one core's requests share. Only that core's thread touches it.
 struct CoreState {
-  CoreState(net::Core& the_core, std::shared_ptr<const Snapshot> first, metrics::CoreSheet& counts,
-            std::atomic<std::uint64_t>& purge_count, net::OriginGates& gates, const hop::Wire& wire)
+  CoreState(net::Core& the_core, Shared& the_shared, std::shared_ptr<const Snapshot> first,
+            metrics::CoreSheet& counts, const hop::Wire& wire)
       : core(the_core),
+        shared(the_shared),
         snapshot(std::move(first)),
         countries(snapshot->settings->countries),
         replicas(wire.upstreams(the_core, ErrorSource::peer)),
         origins(wire.upstreams(the_core, ErrorSource::origin)),
-        origin_access(the_core, gates),
+        origin_access(the_core, the_shared.gates),
         health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer)),
-        purges(purge_count),
-        near(snapshot->settings->near_cache_bytes, purge_count),
+        near(snapshot->settings->near_cache_bytes, the_shared.purges),
         sheet(counts) {
     origins->set_tls(snapshot->settings->tls);
-    health.follow(snapshot->settings, snapshot->shards);
+    health.follow(snapshot->settings, snapshot->shards, snapshot->missed);
   }
 
   net::Core& core;
+  Shared& shared;
   std::shared_ptr<const Snapshot> snapshot;  // the newest; a request keeps the one it began with
   geo::CountryMemo countries;
   std::unique_ptr<hop::Upstreams> replicas;
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
-  HealthWatch health;                  // of the replicas
-  net::RetryBudget repeats;            // of requests to replicas
-  std::atomic<std::uint64_t>& purges;  // answered ones, of all cores together; see NearCache
+  HealthWatch health;        // of the replicas
+  net::RetryBudget repeats;  // of requests to replicas
   NearCache near;
   metrics::CoreSheet& sheet;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <string>
 #include <utility>
 
 #include "base/join.h"
@@ -14,8 +15,8 @@ namespace {
 // What the replica says that it has removed.
 Result<std::size_t> confirmation(const http::ResponseHead& answer) {
   if (answer.status != 200) {
-    return Error{ErrorKind::forbidden, ErrorSource::peer, Retry::no,
-                 fmt::format("answered {}", answer.status)};
+    const auto kind = answer.status == 403 ? ErrorKind::forbidden : ErrorKind::malformed;
+    return Error{kind, ErrorSource::peer, Retry::no, fmt::format("answered {}", answer.status)};
   }
   const auto digits = answer.fields.first(http::internal::purged).value_or(std::string_view{});
   const char* const end = digits.data() + digits.size();
@@ -28,54 +29,67 @@ Result<std::size_t> confirmation(const http::ResponseHead& answer) {
   return removed;
 }
 
-Task<Result<std::size_t>> ask_one(CoreState& state, const Settings& settings,
-                                  const Endpoint& address, const hop::UpstreamRequest& request,
-                                  SteadyPoint deadline) {
-  if (address.host.empty()) {
-    co_return Error{ErrorKind::refused, ErrorSource::peer, Retry::no, "has no address at present"};
-  }
-  const auto exchange = state.replicas->exchange();
-  const hop::UpstreamLimits limits{settings.connect_timeout, settings.first_byte_timeout, deadline,
-                                   deadline};
-  const auto answered = co_await exchange->ask(address, request, limits);
-  if (!answered) co_return answered.error();
-  auto confirmed = confirmation(exchange->head());
-  for (bool last = false; !last;) {  // so that the connection can be used again
-    const auto pulled = co_await exchange->pull();
-    last = !pulled || pulled->last;
-  }
-  co_return confirmed;
+Error not_asked(std::string why) {
+  return {ErrorKind::refused, ErrorSource::peer, Retry::no, std::move(why)};
 }
 
 class Round {
  public:
-  Round(CoreState& state, const Settings& settings, const hop::UpstreamRequest& request,
+  Round(CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
         SteadyPoint deadline)
       : state_(state),
-        settings_(settings),
+        snapshot_(snapshot),
+        settings_(*snapshot.settings),
         request_(request),
         deadline_(deadline),
-        answers_(settings.membership->size()) {}
+        answers_(settings_.membership->size()) {}
 
   Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
-    for (std::size_t index = 0; index < answers_.size(); ++index) {
+    for (shard::MemberIndex index = 0; index < answers_.size(); ++index) {
       if (index == but_not) continue;
       asked_.begin();
       state_.core.spawn(ask(index));
     }
     // They refer to us, so they have to end first. They do: by their deadline, or the core's stop.
     co_await asked_;
+    state_.shared.missed.miss_all_but(snapshot_.missed);
     co_return std::move(answers_);
   }
 
  private:
-  Task<void> ask(std::size_t index) {
-    answers_[index] = co_await ask_one(state_, settings_, settings_.membership->addresses[index],
-                                       request_, deadline_);
+  Task<void> ask(shard::MemberIndex index) {
+    answers_[index] = co_await ask_one(index);
+    const auto& answer = answers_[index];
+    if (!answer && answer.error().kind != ErrorKind::forbidden) snapshot_.missed[index]->miss();
     asked_.end();
   }
 
+  Task<Result<std::size_t>> ask_one(shard::MemberIndex index) {
+    if (!settings_.membership->is_somewhere(index))
+      co_return not_asked("has no address at present");
+    if (state_.health.is_ejected(settings_, index)) co_return not_asked("does not answer");
+    if (snapshot_.missed[index]->has_news()) {
+      co_return not_asked("has not heard yet of what it has missed");
+    }
+    const auto exchange = state_.replicas->exchange();
+    const hop::UpstreamLimits limits{settings_.connect_timeout, settings_.first_byte_timeout,
+                                     deadline_, deadline_};
+    HealthWatch::Ask asked(state_.health, settings_, index, *exchange,
+                           HealthWatch::BreakOff::always);
+    const auto answered =
+        co_await exchange->ask(settings_.membership->address(index), request_, limits);
+    asked.end(answered);
+    if (!answered) co_return answered.error();
+    auto confirmed = confirmation(exchange->head());
+    for (bool last = false; !last;) {  // so that the connection can be used again
+      const auto pulled = co_await exchange->pull();
+      last = !pulled || pulled->last;
+    }
+    co_return confirmed;
+  }
+
   CoreState& state_;
+  const Snapshot& snapshot_;
   const Settings& settings_;
   const hop::UpstreamRequest& request_;
   const SteadyPoint deadline_;
@@ -86,9 +100,9 @@ class Round {
 }  // namespace
 
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
-    CoreState& state, const Settings& settings, const hop::UpstreamRequest& request,
+    CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
     SteadyPoint deadline, std::optional<shard::MemberIndex> but_not) {
-  Round round(state, settings, request, deadline);
+  Round round(state, snapshot, request, deadline);
   co_return co_await round.run(but_not);
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/field_lines.h"
+#include "http/internal_fields.h"
 #include "net/waiter.h"
 #include "sidecar/probe.h"
 
@@ -16,7 +18,8 @@ HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
 HealthWatch::~HealthWatch() = default;
 
 void HealthWatch::follow(std::shared_ptr<const Settings> settings,
-                         const std::vector<metrics::ShardIndex>& shards) {
+                         const std::vector<metrics::ShardIndex>& shards,
+                         const MissedPointers& missed) {
   std::vector<Replica*> members;
   const tier::Membership& membership = *settings->membership;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
@@ -24,6 +27,7 @@ void HealthWatch::follow(std::shared_ptr<const Settings> settings,
     Replica& replica = replicas_[Key(membership.name(index), address)];
     replica.address = address;
     replica.shard = shards[index];
+    replica.missed = missed[index];
     members.push_back(&replica);
   }
   for (Replica* before : members_) before->is_member = false;
@@ -62,6 +66,11 @@ std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberInde
   return replica->health.is_ejected() ? 2 : 1;
 }
 
+bool HealthWatch::is_ejected(const Settings& settings, shard::MemberIndex member) noexcept {
+  const Replica* const replica = find(settings, member);
+  return replica != nullptr && replica->health.is_ejected();
+}
+
 // Counted of the newest members and of the request's, whichever they are: too many is no harm.
 std::size_t HealthWatch::members_out(const Settings& settings) const noexcept {
   const auto unwell = std::count_if(members_.begin(), members_.end(), [](const Replica* member) {
@@ -97,12 +106,12 @@ std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
 }
 
 HealthWatch::Ask::Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
-                      hop::Exchange& exchange, bool repeatable)
+                      hop::Exchange& exchange, BreakOff break_off)
     : watch_(watch),
       replica_(watch.find(settings, member)),
       exchange_(exchange),
       began_(watch.core_.steady_now()),
-      repeatable_(repeatable) {
+      break_off_(break_off) {
   if (replica_ != nullptr) replica_->waiting.push_back(*this);
 }
 
@@ -132,7 +141,9 @@ void HealthWatch::probe_if_wanted(Replica& replica) {
   const SteadyPoint now = core_.steady_now();
   const auto waiting_since =
       replica.waiting.empty() ? SteadyPoint::max() : replica.waiting.front().began_;
-  if (replica.is_probed || !replica.health.wants_probe(waiting_since, now)) return;
+  const bool wanted = replica.missed->has_news() ? replica.health.may_be_probed(now)
+                                                 : replica.health.wants_probe(waiting_since, now);
+  if (replica.is_probed || !wanted) return;
   replica.is_probed = true;
   replica.health.probe_begins(now);
   core_.spawn(probe_one(replica));
@@ -145,11 +156,18 @@ void HealthWatch::look() {
 
 // While it runs the replica is not forgotten.
 Task<void> HealthWatch::probe_one(Replica& replica) {
-  const auto answered = co_await probe(core_, *probes_, replica.address);
+  const auto news = replica.missed->news();
+  http::FieldLines lines;
+  if (news) {
+    lines.add(http::internal::topology, followed_->membership->topology_id);
+    lines.add(http::internal::missed, news->text);
+  }
+  const auto answered = co_await probe(core_, *probes_, replica.address, lines.text());
   probes_->close_idle();
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
   if (answered) {
+    if (news) replica.missed->heeded(std::min(news->number, *answered));
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
     if (replica.health.probe_answered(core_.steady_now())) {
       sheet_.replica_returned(replica.shard);
@@ -161,7 +179,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
   eject_if_allowed(replica);
-  if (has_another(replica)) break_off(replica);
+  break_off(replica);
 }
 
 // Whether the newest settings let it be asked before all others have failed.
@@ -194,8 +212,10 @@ void HealthWatch::eject_if_allowed(Replica& replica) {
 
 // Who gives up here is resumed later, from the core's loop, so the list stays as it is meanwhile.
 void HealthWatch::break_off(Replica& replica) noexcept {
+  const bool another = has_another(replica);
   for (Ask& ask : replica.waiting) {
-    if (ask.repeatable_) ask.exchange_.give_up();
+    const bool for_another = another && ask.break_off_ == BreakOff::for_another;
+    if (for_another || ask.break_off_ == BreakOff::always) ask.exchange_.give_up();
   }
 }
 

@@ -16,6 +16,7 @@
 #include "net/core.h"
 #include "shard/topology.h"
 #include "sidecar/health.h"
+#include "sidecar/missed.h"
 #include "sidecar/settings.h"
 
 namespace ringside::sidecar {
@@ -34,9 +35,9 @@ class HealthWatch {
   ~HealthWatch();
 
   // New settings: a replica that was a member before, with that name and address, keeps its health;
-  // all others are in service. `shards` are the members' in the metrics.
+  // all others are in service. `shards` are the members' in the metrics, `missed` what they have.
   void follow(std::shared_ptr<const Settings> settings,
-              const std::vector<metrics::ShardIndex>& shards);
+              const std::vector<metrics::ShardIndex>& shards, const MissedPointers& missed);
 
   // Whom to ask for a key: of its owners, in their order and without those in `asked`, the first
   // that takes it; where none does, one that is not ejected rather than one that is, and those that
@@ -46,15 +47,21 @@ class HealthWatch {
                                                          const shard::ShardKey& key,
                                                          std::span<const shard::MemberIndex> asked);
 
+  // Whether the replica is passed over at present.
+  [[nodiscard]] bool is_ejected(const Settings& settings, shard::MemberIndex member) noexcept;
+
+  // Whether a request is broken off, by Exchange::give_up(), that waits for a replica which does
+  // not answer a probe. Where nobody else can answer it in its place, to go on waiting is the
+  // better part.
+  enum class BreakOff { never, for_another, always };
+
   // A request to a replica, from before it is sent until its answer's head is there or it failed.
-  // While it waits it may be broken off, if it is repeatable, by Exchange::give_up(): where nobody
-  // else can answer it in its place, to go on waiting is the better part. The watch and the
-  // exchange must outlive it.
+  // The watch and the exchange must outlive it.
   class Ask : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
    public:
     Ask(HealthWatch& watch, const Settings& settings, shard::MemberIndex member,
-        hop::Exchange& exchange, bool repeatable);
+        hop::Exchange& exchange, BreakOff break_off);
     // How it ended; at most once.
     void end(const Result<void>& answered);
 
@@ -64,7 +71,7 @@ class HealthWatch {
     Replica* const replica_;  // null: of no interest any more
     hop::Exchange& exchange_;
     const SteadyPoint began_;
-    const bool repeatable_;
+    const BreakOff break_off_;
   };
 
   // Probes whoever is to be probed, until the core stops.
@@ -75,6 +82,7 @@ class HealthWatch {
   struct Replica {
     Endpoint address;
     metrics::ShardIndex shard = 0;
+    std::shared_ptr<Missed> missed;
     Health health;
     Asks waiting;  // the oldest first
     bool is_member = false;

@@ -48,14 +48,14 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
   const auto confirmed =
-      co_await ask_every_replica(state, settings, request, deadline, answered_by);
+      co_await ask_every_replica(state, snapshot, request, deadline, answered_by);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
     if (!confirmed[index])
       state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
   }
   // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
   // it. Coarse: the near caches, which hold a URI under several countries, forget everything.
-  if (any_is_kept_nearby(settings, decision.host, targets)) state.purges.fetch_add(1);
+  if (any_is_kept_nearby(settings, decision.host, targets)) state.shared.purges.fetch_add(1);
 }
 
 }  // namespace ringside::sidecar

@@ -35,8 +35,8 @@ bool contains(const Members& members, shard::MemberIndex member) noexcept {
 Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision,
                http::FieldLines& fields)
     : core_(core),
+      snapshot_(snapshot),
       settings_(*snapshot.settings),
-      own_via_(snapshot.identity.via),
       decision_(decision),
       deadline_(core.core.steady_now() + settings_.request_deadline),
       fields_(fields) {}
@@ -49,10 +49,15 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   const std::size_t size = fields_.text().size();
   fields_.add(http::internal::deadline,
               fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
+  if (const auto news = snapshot_.missed[member]->news()) {
+    fields_.add(http::internal::missed, news->text);
+  }
   outgoing_.fields = fields_.text();
   auto exchange = core_.replicas->exchange();
+  using BreakOff = HealthWatch::BreakOff;
   const bool repeatable = outgoing_.body == nullptr && http::is_idempotent(outgoing_.method);
-  HealthWatch::Ask asked(core_.health, settings_, member, *exchange, repeatable);
+  HealthWatch::Ask asked(core_.health, settings_, member, *exchange,
+                         repeatable ? BreakOff::for_another : BreakOff::never);
   const auto answered =
       co_await exchange->ask(settings_.membership->address(member), outgoing_, limits());
   asked.end(answered);
@@ -136,7 +141,8 @@ Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http:
   outgoing_ = hop::passed_on(request, decision_.hop.upgrades, decision_.method, caller);
   outgoing_.target = &decision_.target;
   outgoing_.host = decision_.host;
-  write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::replica);
+  write_upstream_fields(fields_, request, decision_, settings_, snapshot_.identity.via,
+                        Upstream::replica);
   const bool origin_allowed =
       settings_.without_replica == WithoutReplica::ask_origin && !decision_.route->origins.empty();
   return origin_allowed ? ask_replicas_or_origins(request) : ask_replicas();
@@ -145,7 +151,8 @@ Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http:
 Task<Result<Owners::Answer>> Owners::ask_replicas_or_origins(const http::RequestHead& request) {
   auto answered = co_await ask_replicas();
   if (answered || answered.error().retry == Retry::no) co_return answered;
-  write_upstream_fields(fields_, request, decision_, settings_, own_via_, Upstream::origin);
+  write_upstream_fields(fields_, request, decision_, settings_, snapshot_.identity.via,
+                        Upstream::origin);
   outgoing_.fields = fields_.text();
   co_return co_await ask_origins();
 }

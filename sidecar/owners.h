@@ -47,8 +47,8 @@ class Owners {
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
 
   CoreState& core_;
+  const Snapshot& snapshot_;
   const Settings& settings_;
-  const std::string& own_via_;
   const Decision& decision_;
   const SteadyPoint deadline_;
   http::FieldLines& fields_;  // of the request for a replica, or the origin

@@ -1,21 +1,33 @@
 #include "sidecar/probe.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
 #include "base/limits.h"
+#include "http/internal_fields.h"
 
 namespace ringside::sidecar {
 
-Task<Result<void>> probe(net::Core& core, hop::Upstreams& upstreams, const Endpoint& address) {
+Task<Result<std::uint64_t>> probe(net::Core& core, hop::Upstreams& upstreams,
+                                  const Endpoint& address, std::string_view lines) {
   const http::Target target{"*", {}, false};
   const std::string host = address.text();
   hop::UpstreamRequest request;
   request.method = "OPTIONS";
   request.target = &target;
   request.host = host;
-  request.fields = "Max-Forwards: 0\r\nConnection: close\r\n";
+  const std::string fields = fmt::format("Max-Forwards: 0\r\nConnection: close\r\n{}", lines);
+  request.fields = fields;
   const hop::UpstreamLimits limits{limits::probe_timeout, limits::probe_timeout,
                                    core.steady_now() + limits::probe_timeout};
   const auto exchange = upstreams.exchange();
-  co_return co_await exchange->ask(address, request, limits);
+  const auto answered = co_await exchange->ask(address, request, limits);
+  if (!answered) co_return answered.error();
+  const auto digits = exchange->head().fields.first(http::internal::heeded);
+  std::uint64_t heeded = 0;
+  if (digits) std::from_chars(digits->data(), digits->data() + digits->size(), heeded);
+  co_return heeded;
 }
 
 }  // namespace ringside::sidecar

@@ -17,7 +17,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   request.target = &purged;
   request.host = host;
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
-  const auto answers = co_await ask_every_replica(state, settings, request, deadline);
+  const auto answers = co_await ask_every_replica(state, snapshot, request, deadline);
   PurgeReport report;
   for (std::size_t index = 0; index < answers.size(); ++index) {
     const auto& removed = answers[index];
@@ -29,7 +29,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
     }
   }
   // Last: until a replica has confirmed it may still give what is purged, and a near cache keep it.
-  state.purges.fetch_add(1);
+  state.shared.purges.fetch_add(1);
   co_return report;
 }
 

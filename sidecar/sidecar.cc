@@ -1,8 +1,5 @@
 #include "sidecar/sidecar.h"
 
-#include <atomic>
-#include <future>
-
 #include "base/limits.h"
 #include "http/hop.h"
 #include "net/core.h"
@@ -15,13 +12,14 @@ namespace ringside::sidecar {
 namespace {
 
 std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> settings,
-                                              std::string_view mark, metrics::Sheet& sheet) {
+                                              Shared& shared, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
-  snapshot->identity = http::HopIdentity(settings->name, settings->via_name, mark);
+  snapshot->identity = http::HopIdentity(settings->name, settings->via_name, shared.mark);
   for (const shard::Member& member : settings->membership->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
   const tier::Membership& membership = *settings->membership;
+  snapshot->missed = shared.missed.follow(membership);
   sheet.set_topology(membership.topology->version(), membership.size(), membership.topology_id);
   snapshot->settings = std::move(settings);
   return snapshot;
@@ -36,16 +34,24 @@ Task<void> age_pools(CoreState& state) {
   }
 }
 
+Task<void> purge_for(CoreState& state, std::string host, std::string target,
+                     Sidecar::PurgeEnd end) {
+  const auto snapshot = state.snapshot;
+  auto report = co_await purge_replicas(state, *snapshot, host, target);
+  end(std::move(report));
+}
+
 }  // namespace
 
 struct Sidecar::Impl {
   Impl(const Start& start, net::CoreGroup& the_cores)
       : sheet(metrics::Role::sidecar, "", the_cores.size()), settings(start.settings) {
-    const auto snapshot = make_snapshot(start.settings, mark, sheet);
-    gates.keep(net::origin_addresses(start.settings->routes), start.settings->origin_connections);
+    const auto snapshot = make_snapshot(start.settings, shared, sheet);
+    shared.gates.keep(net::origin_addresses(start.settings->routes),
+                      start.settings->origin_connections);
     for (std::size_t index = 0; index < the_cores.size(); ++index) {
       net::Core& core = the_cores[index];
-      cores.push_back(std::make_unique<CoreState>(core, snapshot, sheet.core(index), purges, gates,
+      cores.push_back(std::make_unique<CoreState>(core, shared, snapshot, sheet.core(index),
                                                   *start.setup.wire));
       core.spawn(age_pools(*cores.back()));
       core.spawn(cores.back()->health.run());
@@ -60,11 +66,9 @@ struct Sidecar::Impl {
     return proxy ? std::nullopt : std::optional(current.connections_per_address);
   }
 
-  const std::string mark = http::random_mark();  // stays, whatever the settings call us
+  Shared shared;
   metrics::Sheet sheet;
   hop::Published<Settings> settings;
-  std::atomic<std::uint64_t> purges{0};
-  net::OriginGates gates;
   std::vector<std::unique_ptr<CoreState>> cores;
 };
 
@@ -86,10 +90,10 @@ Result<std::unique_ptr<Sidecar>> Sidecar::start(Start start, const Clock& clock)
 }
 
 void Sidecar::apply(std::shared_ptr<const Settings> settings) {
-  const auto snapshot = make_snapshot(settings, impl_->mark, impl_->sheet);
+  const auto snapshot = make_snapshot(settings, impl_->shared, impl_->sheet);
   impl_->settings.set(std::move(settings));
   const Settings& applied = *snapshot->settings;
-  impl_->gates.keep(net::origin_addresses(applied.routes), applied.origin_connections);
+  impl_->shared.gates.keep(net::origin_addresses(applied.routes), applied.origin_connections);
   cores().on_each([&](net::Core& core) {
     CoreState& state = *impl_->cores[core.index()];
     state.origin_access.forget();
@@ -97,7 +101,7 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
       state.countries.replace(snapshot->settings->countries);
     }
     state.origins->set_tls(snapshot->settings->tls);
-    state.health.follow(snapshot->settings, snapshot->shards);
+    state.health.follow(snapshot->settings, snapshot->shards, snapshot->missed);
     state.snapshot = snapshot;
   });
 }
@@ -105,31 +109,26 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
 std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settings.get(); }
 
 const metrics::Sheet& Sidecar::sheet() const {
-  const auto origins = impl_->gates.figures(cores()[0].steady_now());
+  const auto origins = impl_->shared.gates.figures(cores()[0].steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,
                             origins.circuits_opened, origins.circuits_open});
   return impl_->sheet;
 }
 
-PurgeReport Sidecar::purge(const std::string& host, const std::string& path_and_query) {
+void Sidecar::purge(std::string host, std::string path_and_query, PurgeEnd end) {
   CoreState& state = *impl_->cores.front();
-  if (!cores().running()) {
-    PurgeReport report;
-    for (const auto& member : settings()->membership->topology->members()) {
-      report.missing.push_back(member.name + ": not asked, this sidecar has stopped");
-    }
-    return report;
+  if (cores().running()) {
+    state.core.spawn(purge_for(state, std::move(host), std::move(path_and_query), std::move(end)));
+    return;
   }
-  std::promise<PurgeReport> done;
-  const auto ask = [&]() -> Task<void> {
-    const auto snapshot = state.snapshot;
-    done.set_value(co_await purge_replicas(state, *snapshot, host, path_and_query));
-  };
-  state.core.spawn(ask());
-  return done.get_future().get();
+  PurgeReport report;
+  for (const auto& member : settings()->membership->topology->members()) {
+    report.missing.push_back(member.name + ": not asked, this sidecar has stopped");
+  }
+  end(std::move(report));
 }
 
-void Sidecar::forget_nearby() noexcept { impl_->purges.fetch_add(1); }
+void Sidecar::forget_nearby() noexcept { impl_->shared.purges.fetch_add(1); }
 
 }  // namespace ringside::sidecar

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +32,11 @@ class Sidecar final : public hop::Half {
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 
-  // Asks every replica to purge the URI (all shard keys and variants; `*`: everything).
-  // Waits at most the request deadline; once stopped, no replica is asked and all are missing.
-  // Needs the cores' own threads.
-  [[nodiscard]] PurgeReport purge(const std::string& host, const std::string& path_and_query);
+  // Asks every replica to purge the URI (all shard keys and variants; `*`: everything). `end` is
+  // told of it once, within the request deadline, on a core's thread, or before this returns: once
+  // stopped, no replica is asked and all are missing.
+  using PurgeEnd = std::function<void(PurgeReport)>;
+  void purge(std::string host, std::string path_and_query, PurgeEnd end);
 
   // Forgets what is kept nearby, on every core, for those who purge the replicas themselves: to be
   // called when all of them have. Thread-safe.

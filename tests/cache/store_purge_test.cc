@@ -81,6 +81,25 @@ TEST_F(StoreWhilePurged, ATableThatGrowsMeanwhileHidesNothingFromIt) {
   }
 }
 
+// Whoever purges on a core's thread looks after others between the steps.
+TEST_F(StoreWhilePurged, EachStepIsBounded) {
+  std::size_t freed = 0;
+  put_old([&] { ++freed; });
+  Store::Purge purge(store_, "/old");
+  EXPECT_FALSE(store_.put(key_of("/old", 0), response_of("older"), 0)) << "it has begun";
+  std::size_t steps = 0;
+  for (bool is_over = false; !is_over; ++steps) {
+    const std::size_t before = freed;
+    is_over = purge.step();
+    EXPECT_LE(freed - before, limits::purge_step_rows);
+    EXPECT_EQ(purge.removed(), freed);
+    ASSERT_TRUE(store_.put(key_of("/new", steps), response_of("x"), store_.purge_count()));
+  }
+  EXPECT_GT(steps, old_rows / limits::purge_step_rows);
+  EXPECT_EQ(freed, old_rows);
+  EXPECT_EQ(store_.entries(), steps);
+}
+
 // What was fetched before a purge is refused from its beginning on.
 TEST_F(StoreWhilePurged, NothingThatWasFetchedBeforeIsStored) {
   const std::uint64_t before = store_.purge_count();

@@ -35,7 +35,7 @@ class Load:
         self._lock = threading.Lock()
         # When each began, and its status or the exception that came instead.
         self.misses: list[tuple[float, object]] = []
-        self.hits: list = []  # (status, whether it was a hit, seconds)
+        self.hits: list = []  # (status, whether it was a hit)
         self._tasks = [
             threading.Thread(target=self._run, args=(work,), daemon=True)
             for work in [self._hit] * self.HIT_CLIENTS + [self._miss] * self.MISS_CLIENTS
@@ -62,9 +62,8 @@ class Load:
                         self.misses.append((time.monotonic(), type(failure).__name__))
 
     def _hit(self, client: Client) -> None:
-        began = time.monotonic()
         answer = client.get(STORED[next(self._numbers) % len(STORED)])
-        self.hits.append((answer.status, answer.is_hit, time.monotonic() - began))
+        self.hits.append((answer.status, answer.is_hit))
         self._ended.wait(PAUSE_S)
 
     def _miss(self, client: Client) -> None:
@@ -90,10 +89,6 @@ class Load:
         wait_until(lambda: set(self.next_misses(5)) == {200}, "only answers of 200 again")
 
 
-def percentile_ms(latencies: list[float], share: float) -> float:
-    return sorted(latencies)[int(len(latencies) * share)] * 1000
-
-
 class FailingOrigin(Tier):
     def setUp(self):
         super().setUp()
@@ -108,7 +103,7 @@ class FailingOrigin(Tier):
         return sum(replica.metric(family, **labels) for replica in self.replicas)
 
     def check_hits(self, load: Load) -> None:
-        self.assertEqual({(status, hit) for status, hit, _ in load.hits}, {(200, True)})
+        self.assertEqual(set(load.hits), {(200, True)})
 
     def check(self, begin, allowed: set, count: int = 30) -> None:
         """Under load: `begin()`, then `count` requests for what is not stored; then all is well."""
@@ -151,9 +146,6 @@ class FailingOrigin(Tier):
     def test_garbage(self):
         self.check(self.fault(Fault.garbage), {502, 503})
 
-    def test_slow_beyond_the_wait_for_its_first_byte(self):
-        self.check(self.fault(Fault.delay, delay_s=FIRST_BYTE_S * 2), {503, 504}, count=9)
-
     def test_silent(self):
         self.check(self.fault(Fault.blackhole), {503, 504}, count=9)
 
@@ -170,33 +162,19 @@ class FailingOrigin(Tier):
         self.check_hits(load)
         self.assertEqual(self.of_replicas("ringside_origin_requests_total", answer="failed"), 0)
 
-    def test_down_for_ten_seconds_and_back(self):
+    def test_down_and_back(self):
+        """For long is a matter of the simulation."""
         with Load(self.front.address) as load:
             load.wait_for_health()
-            wait_until(lambda: len(load.hits) >= 300, "hits to compare with")
-            before = len(load.hits)
             self.network.refuse()
-            began = time.monotonic()
-            during = []
-            while time.monotonic() < began + 10:  # as long as is promised
-                during += load.next_misses(10)
-            hits = load.hits[before:]
-            self.assertLessEqual(set(during), {502, 503, 504})
-            self.assertIn(503, during, "no circuit was opened")
+            during = load.next_misses(30)
+            wait_until(lambda: 503 in load.next_misses(5), "a circuit to open")
+            self.assertLessEqual(set(during), {502, 503})
             self.assertGreater(self.of_replicas("ringside_origin_circuits_opened_total"), 0)
             self.assertGreater(self.of_replicas("ringside_origin_refused_total"), 0)
             self.network.restore()
-            restored = time.monotonic()
             load.wait_for_health()
-            healed_s = time.monotonic() - restored
         self.check_hits(load)
-        for share in (0.5, 0.99):
-            was, now = (
-                percentile_ms([latency for _, _, latency in some], share)
-                for some in (load.hits[:before], hits)
-            )
-            print(f"fresh hits, {share:.0%} within: {was:.2f} ms before, {now:.2f} ms while down")
-        print(f"{len(during)} others answered while down; well again after {healed_s:.1f} s")
 
 
 class CutBodies(Tier):
@@ -244,20 +222,6 @@ class CutBodies(Tier):
     def test_reset_in_mid_body(self):
         self.check(Fault.cut_with_reset)
 
-    def test_stopping_in_mid_body_is_cut_after_a_while(self):
-        """The longest of waits: limits::upstream_io_timeout."""
-        self.network.stop_after_bytes = 100_000
-        self.network.fault = Fault.stop
-        began = time.monotonic()
-        with Wire(self.front.address) as wire:
-            wire.send(request("GET", "/length"))
-            self.assertEqual(wire.head().status, 200)
-            with self.assertRaises(ConnectionResetError):
-                wire.read(len(self.BODY))
-        print(f"an answer that stops is cut after {time.monotonic() - began:.1f} s")
-        self.network.fault = Fault.none
-        self.assertFalse(self.front.get("/length").is_hit)
-
 
 class FailingHop(Tier):
     """The same network between a sidecar and one of its replicas."""
@@ -280,7 +244,7 @@ class FailingHop(Tier):
             self.network.fault = Fault.none
             load.wait_for_health()
         self.assertLessEqual(set(during), allowed)
-        self.assertLessEqual({status for status, _, _ in load.hits}, allowed)
+        self.assertLessEqual({status for status, _ in load.hits}, allowed)
         self.assertGreater(self.front.metric("ringside_errors_total", source="peer"), 0)
         if allowed == {200}:
             self.assertGreater(self.front.metric("ringside_retries_total"), 0)

@@ -10,8 +10,8 @@ import threading
 import time
 import unittest
 
-from support import WAIT_S, Tier, converse, each_in_a_thread, wait_until
-from support.wire import Wire, request
+from support import WAIT_S, Tier, converse, wait_until
+from support.wire import request
 
 OK = b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
 PART = b'HTTP/1.1 206 Partial Content\r\nCache-Control: max-age=60\r\nETag: "a"\r\n'
@@ -278,23 +278,6 @@ class LyingOrigin(Tier):
                     path = f"/{door}/{what.replace(' ', '-')}"
                     counted = self.check_endless(begin, more, door, path, pause_s)
                     self.assertEqual(counted, {kind: 1})
-
-    def test_a_head_whose_body_never_comes_is_cut_after_a_while(self):
-        """As an answer to HEAD, on a connection that stays open: limits::upstream_io_timeout."""
-
-        def lie(turn):
-            turn.send(OK + b"Content-Length: 9\r\n\r\n")
-            turn.silence()
-
-        before = self.errors()
-        paths = {door: f"/{door}/silent" for door in self.doors}
-        self.source.on.update(dict.fromkeys(paths.values(), lie))
-        answers = each_in_a_thread(lambda door: self.get(door, paths[door]), self.doors)
-        for answer in answers:
-            self.assertRegex(answer[:13], rb"^(|HTTP/1\.1 50[24] )$")
-        self.assertEqual(self.counted(before), {"timeout": 2})
-        for door, path in paths.items():
-            self.check_asked_anew(door, path)
 
 
 if __name__ == "__main__":

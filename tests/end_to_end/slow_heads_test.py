@@ -1,10 +1,9 @@
-"""Clients that send or take next to nothing: they cost little, stop nobody, and go.
+"""Clients that send next to nothing: they cost little, stop nobody, and go.
 
 Prints what it measures.
 """
 
 import resource
-import select
 import selectors
 import socket
 import time
@@ -13,7 +12,7 @@ import unittest
 from support import WAIT_S, Client, Tier, each_in_a_thread, wait_until
 from support.memory import MIB, Growth, is_sanitized
 from support.program import raise_open_files
-from support.wire import Wire, request
+from support.wire import Wire
 
 CONNECTIONS = 10_000
 MOST_GROWTH_BYTES = 64 * MIB
@@ -96,65 +95,6 @@ class SlowHeads(Tier):
         print(f"told 408: {refused}", flush=True)
         self.assertEqual({one[:13] for one in told}, {b"HTTP/1.1 408 "})
         wait_until(lambda: self.front.metric("ringside_connections") == 0, "them to be gone")
-        self.assertEqual(self.front.get("/page").status, 200)
-
-
-class SlowBodies(Tier):
-    """Each far below limits::client_rate_least_bytes_s, though never silent for long."""
-
-    def setUp(self):
-        super().setUp()
-        self.source = self.origin()
-        self.replica = self.cache("cache-0", self.source)
-        self.front = self.sidecar([self.replica])
-
-    def send_slowly(self, wire: Wire, most: int) -> None:
-        """A byte at a time until an answer comes."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(wire.socket, selectors.EVENT_READ)
-            for _ in range(most):
-                if selector.select(0.1):
-                    return
-                wire.send(b"x")
-
-    def check_sender(self, line: str, before: bytes) -> None:
-        with Wire(self.front.address) as wire:
-            wire.send(request("POST", "/form", line) + before)
-            began = time.monotonic()
-            self.send_slowly(wire, most=WAIT_S * 10)
-            answer = wire.answer()
-            print(f"a slow sender ({line}) after {time.monotonic() - began:.1f} s: {answer.status}")
-            self.assertEqual(answer.status, 408)
-            self.assertEqual(answer.field("Connection"), "close")
-            self.assertTrue(wire.is_closed())
-
-    def check_reader(self) -> None:
-        with Wire(self.front.address) as wire:
-            wire.send(request("GET", "/large"))
-            self.assertEqual(wire.head().status, 200)
-            began = time.monotonic()
-            end = select.poll()
-            end.register(wire.socket, 0)  # nothing but the end; what came is left where it is
-            self.assertTrue(end.poll(WAIT_S * 1000), "it is not given up")
-            with self.assertRaises(ConnectionResetError):  # not an end, which could be the body's
-                wire.read_to_end()
-            print(f"a reader that takes nothing is cut after {time.monotonic() - began:.1f} s")
-
-    def test_who_sends_or_takes_next_to_nothing_is_told_408_or_cut(self):
-        self.source.on["/large"] = lambda turn: turn.reply(
-            body=bytes(64 * MIB), cache_control="no-store"
-        )
-        each_in_a_thread(
-            lambda check: check(),
-            (
-                lambda: self.check_sender("Content-Length: 100000", b"x" * 1000),
-                lambda: self.check_sender("Transfer-Encoding: chunked", b"10000\r\n"),
-                self.check_reader,
-            ),
-        )
-        self.assertEqual(self.source.count("/form"), 0, "a body came to its end")
-        for process in (self.front, self.replica):
-            wait_until(lambda p=process: p.metric("ringside_connections") == 0, "them to be gone")
         self.assertEqual(self.front.get("/page").status, 200)
 
 

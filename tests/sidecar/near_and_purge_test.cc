@@ -216,7 +216,7 @@ TEST(Purge, AnAnswerThatWasUnderWayDoesNotUndoIt) {
   auto client = sidecar.client();
   client.send(support::get_request("/a"));
   ASSERT_TRUE(eventually([&] { return replica.requests() == 1; }));
-  EXPECT_TRUE(sidecar->purge("a.test", "/a").missing.empty());
+  EXPECT_TRUE(sidecar.purge("a.test", "/a").missing.empty());
   go_on.open();
   EXPECT_EQ(client.read().body, "oldold");
   EXPECT_EQ(sidecar.get("/a").body, "new");
@@ -235,7 +235,7 @@ TEST(Purge, ReachesTheNearCachesOfAllCores) {
     if (by_request) {
       EXPECT_EQ(sidecar.ask(purge_request).status, 200);
     } else {
-      EXPECT_EQ(sidecar->purge("a.test", "/a").removed, 2U);
+      EXPECT_EQ(sidecar.purge("a.test", "/a").removed, 2U);
     }
     for (auto& client : clients) EXPECT_GT(std::stoi(client.get("/a").body), newest);
   }
@@ -246,7 +246,7 @@ TEST(Purge, AsksEveryReplicaAndNamesTheMissing) {
   const ScriptedPeer two(always(std::string(purged_answer)));
   const ScriptedPeer forbidding(always("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"));
   SomeSidecar sidecar({one.address(), refusing_address(), two.address(), forbidding.address()});
-  const auto report = sidecar->purge("a.test", "/a?b");
+  const auto report = sidecar.purge("a.test", "/a?b");
   EXPECT_EQ(report.removed, 4U);
   ASSERT_EQ(report.missing.size(), 2U);
   EXPECT_EQ(report.missing[0].find("cache-1: cannot connect"), 0U) << report.missing[0];
@@ -262,7 +262,7 @@ TEST(Purge, ASilentReplicaIsMissing) {
   const ScriptedPeer alive(always(std::string(purged_answer)));
   SomeSidecar sidecar({silent.address(), alive.address()},
                       [](Settings& settings) { settings.first_byte_timeout = 3 * second; });
-  auto report = std::async(std::launch::async, [&] { return sidecar->purge("a.test", "/a"); });
+  auto report = std::async(std::launch::async, [&] { return sidecar.purge("a.test", "/a"); });
   ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
   sidecar.clock().advance(3 * second + second / 10);
   const auto purged = report.get();
@@ -281,7 +281,7 @@ TEST(Purge, SilentReplicasKeepNobodyWaiting) {
   const ScriptedPeer alive(always(std::string(purged_answer)));
   SomeSidecar sidecar({first.address(), second_one.address(), alive.address()},
                       [](Settings& settings) { settings.first_byte_timeout = 3 * second; });
-  auto report = std::async(std::launch::async, [&] { return sidecar->purge("a.test", "/a"); });
+  auto report = std::async(std::launch::async, [&] { return sidecar.purge("a.test", "/a"); });
   // All are asked while time stands still, and their timeouts run together.
   ASSERT_TRUE(eventually([&] {
     return first.requests() == 1 && second_one.requests() == 1 && alive.requests() == 1;
@@ -296,7 +296,7 @@ TEST(Purge, AStoppedSidecarAsksNobodyAndSaysSo) {
   const ScriptedPeer one(always(std::string(purged_answer)));
   SomeSidecar sidecar({one.address()});
   sidecar->stop();
-  const auto report = sidecar->purge("a.test", "/a");
+  const auto report = sidecar.purge("a.test", "/a");
   EXPECT_EQ(report.removed, 0U);
   ASSERT_EQ(report.missing.size(), 1U);
   EXPECT_NE(report.missing[0].find("has stopped"), std::string::npos);

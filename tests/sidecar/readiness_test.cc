@@ -93,7 +93,7 @@ TEST(Readiness, APurgeIsIncompleteWhereAMemberIsNowhere) {
   SomeSidecar sidecar(settings_for({Endpoint{}, there.address()}, [](Settings& s) {
     set_ready(s, {false, true});
   }));
-  const auto report = sidecar->purge("a.test", "/");
+  const auto report = sidecar.purge("a.test", "/");
   EXPECT_EQ(report.removed, 2U);
   ASSERT_EQ(report.missing.size(), 1U);
   EXPECT_EQ(report.missing.front(), "cache-0: has no address at present");

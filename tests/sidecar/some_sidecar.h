@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,6 +71,14 @@ class SomeSidecar {
     return client().get(target, field_lines);
   }
   support::Reply ask(std::string_view request) { return client().ask(request); }
+
+  // Waits for it.
+  PurgeReport purge(std::string host, std::string path_and_query) {
+    const auto ended = std::make_shared<std::promise<PurgeReport>>();
+    sidecar_->purge(std::move(host), std::move(path_and_query),
+                    [ended](PurgeReport report) { ended->set_value(std::move(report)); });
+    return ended->get_future().get();
+  }
 
   [[nodiscard]] metrics::Totals totals() const { return sidecar_->sheet().totals(); }
   [[nodiscard]] std::uint64_t errors(ErrorSource source) const {

@@ -151,13 +151,16 @@ Task<bool> SimulatedOrigin::answer_in_its_manner(http::Connection& connection,
   }
   const bool is_cut = manner == Manner::closes_in_body || manner == Manner::resets_in_body ||
                       manner == Manner::stops_in_body;
-  const std::string_view sent = std::string_view(body).substr(0, body.size() / (is_cut ? 2 : 1));
+  const bool stops = manner == Manner::stops_in_body || manner == Manner::stops_after_head;
+  const std::size_t sent_bytes =
+      manner == Manner::stops_after_head ? 0 : body.size() / (is_cut ? 2 : 1);
+  const std::string_view sent = std::string_view(body).substr(0, sent_bytes);
   const std::array<std::string_view, 2> buffers{head, sent};
   const auto written = co_await connection.write(buffers, limits::client_io_timeout);
-  if (manner == Manner::stops_in_body) {
+  if (stops) {
     co_await wait_in_silence(connection, 10 * limits::request_deadline);
   }
-  co_return written && !is_cut && manner != Manner::closes_after;
+  co_return written && !is_cut && !stops && manner != Manner::closes_after;
 }
 
 }  // namespace ringside::simulation

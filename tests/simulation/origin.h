@@ -44,7 +44,8 @@ enum class Manner {
   closes_after,    // answers, and closes the connection that was to be kept
   closes_in_body,  // after half of it
   resets_in_body,
-  stops_in_body,  // the connection stays open
+  stops_in_body,     // the connection stays open
+  stops_after_head,  // likewise
 };
 
 // An origin, which counts what it is asked. What is asked below /unstored/ may not be stored.

@@ -7,6 +7,7 @@
 
 #include "tests/simulation/scene.h"
 #include "tests/simulation/seeds.h"
+#include "tests/support/errors_by.h"
 
 // What docs/failure-modes.md says of origins that fail, in simulated time.
 
@@ -279,12 +280,36 @@ TEST(SimulationOfOrigins, ARequestThatTheFrontTakesTheReplicaTakesToo) {
   EXPECT_EQ(status_of(many + "X: y\r\n"), 431);
 }
 
+// As an answer to HEAD, on a connection that stays open.
+TEST(SimulationOfOrigins, AHeadWhoseBodyNeverComesIsToldSo) {
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    OriginScene scene(seed);
+    for (const std::string prefix : {"small", "unstored/small"}) {
+      const std::string target = target_of(prefix, 1, 1'000);
+      scene.tier.origin().behave(Manner::stops_after_head);
+      const auto told = scene.get(target);
+      // What is not to be stored goes on as it comes, so its head has.
+      EXPECT_EQ(told.reply.status, prefix == "small" ? 504 : 200);
+      EXPECT_EQ(told.reply.whole, prefix == "small");
+      EXPECT_GE(told.took(), by_a_fast_clock(limits::upstream_io_timeout));
+      EXPECT_LT(told.took(), limits::upstream_io_timeout + 2 * slack);
+      scene.tier.origin().behave(Manner::answers);
+      scene.world.run_for(slack);
+      EXPECT_TRUE(scene.get(target).reply.body == body_of(target));
+      EXPECT_EQ(scene.tier.origin().fetches(target), 2U);
+    }
+    scene.expect_hits();
+  }
+}
+
 class SimulationOfCutBody : public testing::TestWithParam<Manner> {};
 
 TEST_P(SimulationOfCutBody, IsSeenToBeCutAndNothingOfItIsStored) {
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));
     OriginScene scene(seed);
+    std::uint64_t cuts = 0;
     for (const std::string prefix : {"large", "unstored/large"}) {
       const std::string target = target_of(prefix, 200'000, 400'000);
       scene.tier.origin().behave(GetParam());
@@ -297,6 +322,8 @@ TEST_P(SimulationOfCutBody, IsSeenToBeCutAndNothingOfItIsStored) {
       EXPECT_GE(cut.took(), by_a_fast_clock(after));
       EXPECT_LT(cut.took(), after + 2 * slack);
       EXPECT_GT(cut.reply.body.size(), stops ? 100'000U : 0U);  // what came at once
+      EXPECT_EQ(support::errors_by(scene.tier.sidecar().sheet().totals(), ErrorSource::peer),
+                ++cuts);
       scene.tier.origin().behave(Manner::answers);
       // By its own clock the replica may wait a little longer than the sidecar.
       scene.world.run_for(slack);

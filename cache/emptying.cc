@@ -1,0 +1,42 @@
+#include "cache/emptying.h"
+
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "net/waiter.h"
+
+namespace ringside::cache {
+
+Task<std::size_t> purge_by_steps(CoreState& core, std::string prefix) {
+  Store::Purge purge(core.shared.store, std::move(prefix));
+  net::Waiter waiter(core.core);
+  while (!purge.step()) {
+    waiter.bell()->wake();  // behind what is ready by now
+    co_await waiter.wait(core.core.steady_now() + limits::deadline_tick);
+  }
+  core.shared.flights.forget_all();
+  co_return purge.removed();
+}
+
+Task<bool> heed(CoreState& core, const MissedPurges::News& news) {
+  using Next = MissedPurges::Next;
+  const SteadyPoint deadline = core.core.steady_now() + core.settings->request_deadline;
+  MissedPurges& missed = core.shared.missed;
+  net::Waiter waiter(core.core);
+  while (true) {
+    const Next next = missed.next(news, waiter.bell());
+    if (next == Next::none) co_return true;
+    if (next == Next::wait) {
+      const bool woken = co_await waiter.wait(deadline);
+      if (!woken) co_return false;
+      continue;
+    }
+    const std::size_t removed = co_await purge_by_steps(core, std::string());
+    missed.emptied(news);
+    log::warning("{}: sidecar {} says that purges were missed: {} stored responses dropped",
+                 core.shared.name, news.sidecar, removed);
+  }
+}
+
+}  // namespace ringside::cache
