@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/error.h"
 #include "cache/decision.h"
 #include "cache/transaction.h"
 #include "hop/handler.h"
+#include "hop/peer_handshake.h"
 
 namespace ringside::cache {
 
@@ -15,6 +17,8 @@ class Handler final : public hop::Handler {
   explicit Handler(CoreState& core);
   ~Handler() override;
 
+  [[nodiscard]] bool introduce(const IpAddress& from, const http::RequestHead& request,
+                               http::Response& response) override;
   void begin(const IpAddress& from) override;
   [[nodiscard]] std::uint32_t requests_per_connection() const override;
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,
@@ -24,6 +28,8 @@ class Handler final : public hop::Handler {
   [[nodiscard]] hop::AccessNotes access_notes() const override;
 
  private:
+  [[nodiscard]] bool is_from_member() const noexcept;
+  void complain(const IpAddress& of, std::string_view what);
   Result<void> look();
   [[nodiscard]] Decision look_up();
   Task<void> answer_shared(http::Response& response);
@@ -31,6 +37,7 @@ class Handler final : public hop::Handler {
   void purge(http::Response& response);
 
   Transaction transaction_;
+  hop::PeerDoor door_;
   IpAddress from_;
 };
 

@@ -70,8 +70,10 @@ class Round {
 
  private:
   Task<void> ask(std::size_t index) {
+    hop::UpstreamRequest request = request_;
+    request.peer = settings_.membership->topology->members()[index].name;
     answers_[index] = co_await ask_one(state_, settings_, settings_.membership->addresses[index],
-                                       request_, deadline_);
+                                       request, deadline_);
     asked_.end();
   }
 

@@ -65,10 +65,14 @@ void Health::eject() noexcept {
 }
 
 bool Health::wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept {
-  if (now - probe_began_ < limits::probe_interval) return false;
+  if (!may_be_probed(now)) return false;
   if (failures_ == limits::ejection_failures) return true;
   if (waiting_since == SteadyPoint::max()) return false;
   return now - std::max(waiting_since, last_sign_of_life_) >= limits::suspicion_after;
+}
+
+bool Health::may_be_probed(SteadyPoint now) const noexcept {
+  return now - probe_began_ >= limits::probe_interval;
 }
 
 void Health::probe_begins(SteadyPoint now) noexcept { probe_began_ = now; }

@@ -42,6 +42,8 @@ class Health {
   // Whether it is to be probed now: it is ejected, or should be, or an answer that is waited for
   // since `waiting_since` (SteadyPoint::max(): none is) is late and nothing else came from it.
   [[nodiscard]] bool wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept;
+  // Whether it may be probed for another reason.
+  [[nodiscard]] bool may_be_probed(SteadyPoint now) const noexcept;
   void probe_begins(SteadyPoint now) noexcept;
   // True where it returns.
   bool probe_answered(SteadyPoint now) noexcept;

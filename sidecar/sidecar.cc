@@ -1,5 +1,7 @@
 #include "sidecar/sidecar.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <future>
 
@@ -18,6 +20,10 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
                                               std::string_view mark, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->identity = http::HopIdentity(settings->name, settings->via_name, mark);
+  if (settings->peer_keys) {
+    snapshot->peer_identity = std::make_shared<const hop::PeerIdentity>(hop::PeerIdentity{
+        hop::PeerRole::sidecar, fmt::format("{}-{}", settings->name, mark), settings->peer_keys});
+  }
   for (const shard::Member& member : settings->membership->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
@@ -46,7 +52,7 @@ struct Sidecar::Impl {
     for (std::size_t index = 0; index < the_cores.size(); ++index) {
       net::Core& core = the_cores[index];
       cores.push_back(std::make_unique<CoreState>(core, snapshot, sheet.core(index), purges, gates,
-                                                  *start.setup.wire));
+                                                  unproven, *start.setup.wire));
       core.spawn(age_pools(*cores.back()));
       core.spawn(cores.back()->health.run());
     }
@@ -65,6 +71,7 @@ struct Sidecar::Impl {
   hop::Published<Settings> settings;
   std::atomic<std::uint64_t> purges{0};
   net::OriginGates gates;
+  UnprovenReplicas unproven;
   std::vector<std::unique_ptr<CoreState>> cores;
 };
 
@@ -96,13 +103,13 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
     if (state.snapshot->settings->countries != snapshot->settings->countries) {
       state.countries.replace(snapshot->settings->countries);
     }
-    state.origins->set_tls(snapshot->settings->tls);
-    state.health.follow(snapshot->settings, snapshot->shards);
-    state.snapshot = snapshot;
+    state.follow(snapshot);
   });
 }
 
 std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settings.get(); }
+
+const UnprovenReplicas& Sidecar::unproven() const noexcept { return impl_->unproven; }
 
 const metrics::Sheet& Sidecar::sheet() const {
   const auto origins = impl_->gates.figures(cores()[0].steady_now());
