@@ -35,7 +35,7 @@ Result<Configuration> read(const std::string& text, Command command = Command::s
 TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   Configuration configuration = defaults(Command::sidecar);
   ASSERT_TRUE(overlay_file(configuration, example));
-  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns"};
+  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns", "insecure-peers"};
   for (const Option& option : all_options()) {
     const bool stands_instead = instead.contains(option.name);
     EXPECT_EQ(configuration.given(option.name), !stands_instead) << option.key();
