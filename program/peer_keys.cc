@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -34,8 +35,11 @@ std::string peer_warning(Command command, const Configuration& configuration) {
   }
   const std::string& path = configuration.peer_key_file;
   struct stat status {};
+  struct statvfs where {};
   if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
   if ((status.st_mode & S_IROTH) == 0) return {};
+  // A container's mount of a Secret: it can't be changed there, and has no other users.
+  if (::statvfs(path.c_str(), &where) == 0 && (where.f_flag & ST_RDONLY) != 0) return {};
   return fmt::format("{}: every user of this machine can read {}; `chmod o-r {}`",
                      configuration.place("peer-key-file"), path, path);
 }
