@@ -129,8 +129,6 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     log::info("{} is not used by ringside {}", key, called);
   }
   tell_of_machine(invocation.command, configuration);
-  const std::string of_peers = peer_warning(invocation.command, configuration);
-  if (!of_peers.empty()) log::warning("{}", of_peers);
   auto log = open_access_log(configuration);
   if (!log) return fail(called, log.error());
   auto service = start_service(invocation.command, configuration, system_clock(), log->get());
@@ -146,6 +144,8 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     process.stop();
     return fail(called, started.error());
   }
+  const std::string of_peers = peer_warning(invocation.command, configuration);
+  if (!of_peers.empty()) log::warning("{}", of_peers);
   print_summary(**service, process);
   return process.run(signals);
 }
