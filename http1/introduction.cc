@@ -65,8 +65,8 @@ Task<Result<hop::ProvenPeer>> introduce(Connection& connection, const hop::PeerI
     co_return believed.error();
   }
   const bool goes_on = connection.body_done() && connection.response_head().keep_alive;
-  const Error closed{ErrorKind::malformed, ErrorSource::peer, Retry::yes,
-                     "the connection does not go on after the challenge"};
+  const Error closed{ErrorKind::disconnected, ErrorSource::peer, Retry::yes,
+                     "closed in the middle of the proof of membership"};
   if (!goes_on) co_return closed;
   const auto answered = co_await say(connection, peer, caller.answer_lines());
   if (!answered) co_return before_all(answered.error());
