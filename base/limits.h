@@ -212,6 +212,16 @@ constexpr size_t member_zone_size_bytes = 63;      // {}, a Kubernetes label's v
 // topology stays
 constexpr size_t json_depth = 16;
 constexpr size_t json_values = 1'000'000;
+// (--peer-key-file) {} keys; each of {} to {} characters; {} of the file | refused
+constexpr size_t peer_keys = 2;
+constexpr size_t peer_key_least_bytes = 32;
+constexpr size_t peer_key_most_bytes = 256;
+constexpr size_t peer_key_file_size_bytes = 4 * kKiB;
+constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refused
+// {} for a line about peers that prove nothing, of each core | counted, and told with the next line
+constexpr Milliseconds peer_complaint_interval{10'000};
+// {} for the line about one replica that is not used for it | said again
+constexpr Milliseconds peer_reminder_interval{60'000};
 constexpr size_t routes = 1024;        // refused
 constexpr size_t shard_key_parts = 8;  // refused
 // {} elements of `Forwarded` or `X-Forwarded-For` | hops further left are not looked at

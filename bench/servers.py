@@ -177,7 +177,8 @@ def ringside_two_hops(machine: Machine, group: Group, origin: int, replicas: int
         start_ringside_cache(machine, group, f"cache-{index}", each, origin)
     members = ",".join(f"cache-{index}=127.0.0.1:{each}" for index, each in enumerate(ports))
     start_ringside(machine, group, "sidecar", port,
-                   ["sidecar", "--replicas", members, "--shard-key", shard_key, "--geo-optional"])
+                   ["sidecar", "--replicas", members, "--shard-key", shard_key, "--geo-optional",
+                    "--insecure-peers"])
     return port
 
 

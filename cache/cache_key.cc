@@ -9,12 +9,13 @@
 namespace ringside::cache {
 
 void CacheKey::assign(http::Scheme scheme, std::string_view host, const http::Target& target,
-                      std::string_view extra_key) {
+                      std::string_view extra_key, Keyspace keyspace) {
   text.assign(host).append("\n").append(target.path);
   if (target.has_query) text.append("?").append(target.query);
   text.append("\n");
   uri_size_bytes = text.size();
   hash = hash64(text);
+  if (keyspace == Keyspace::strangers) text.append("stranger ");
   text.append(name(scheme)).append("\n").append(extra_key);
   const auto own = std::string_view(text).substr(uri_size_bytes);
   bucket.reset();

@@ -11,6 +11,10 @@
 
 namespace ringside::cache {
 
+// Whose keys they are. Who has not proved to be a member says nothing of the shard key, such as the
+// country: what is stored for its requests must not be given to a member's.
+enum class Keyspace { members, strangers };
+
 // What identifies a stored response before Vary: host, normalised path and query, and then the
 // scheme and what the sidecar said of the shard key. The parts can't contain the separating line
 // feed. The scheme stands behind what all keys of a URI share, so that a purge or an invalidation,
@@ -26,7 +30,7 @@ struct CacheKey {
 
   // All but the bucket, which is forgotten.
   void assign(http::Scheme scheme, std::string_view host, const http::Target& target,
-              std::string_view extra_key);
+              std::string_view extra_key, Keyspace keyspace = Keyspace::members);
   [[nodiscard]] std::string_view uri() const noexcept {
     return std::string_view(text).substr(0, uri_size_bytes);
   }

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/limits.h"
+#include "base/seldom.h"
 #include "cache/flight_table.h"
 #include "cache/missed_purges.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
 #include "hop/origin_access.h"
+#include "hop/peer_proof.h"
 #include "hop/upstream.h"
 #include "http/hop.h"
 #include "metrics/sheet.h"
@@ -71,14 +75,21 @@ struct CoreState {
   void follow(std::shared_ptr<const Settings> next) {
     settings = std::move(next);
     identity = http::HopIdentity(shared.name, settings->via_name, shared.mark);
+    peer_identity.reset();
+    if (settings->peer_keys) {
+      peer_identity.emplace(
+          hop::PeerIdentity{hop::PeerRole::replica, shared.name, settings->peer_keys});
+    }
     origins->set_tls(settings->tls);
     origin_access.forget();
   }
 
   net::Core& core;
   Shared& shared;
-  std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
-  http::HopIdentity identity;                // by them
+  std::shared_ptr<const Settings> settings;        // the newest; a request keeps what it began with
+  http::HopIdentity identity;                      // by them
+  std::optional<hop::PeerIdentity> peer_identity;  // likewise; nullopt: nobody proves anything
+  log::Seldom peer_complaints{limits::peer_complaint_interval};
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
   metrics::CoreSheet& sheet;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "cache/decision.h"
 #include "cache/emptying.h"
 #include "cache/fetch.h"
@@ -37,6 +38,15 @@ Forward forward_reason(const Transaction& transaction) {
   return enough ? Forward::stale : Forward::partial;
 }
 
+constexpr std::string_view speaks_unproven =
+    "internal fields without a proof of membership are ignored; a sidecar needs this tier's "
+    "--peer-key-file";
+
+Error not_a_member() {
+  return {ErrorKind::forbidden, ErrorSource::client, Retry::no,
+          "that is for members of the tier, and this connection has not proved to be one's"};
+}
+
 // RFC 9111 §5.2.1.7
 Error nothing_usable() {
   return {ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
@@ -60,7 +70,33 @@ void Handler::begin(const IpAddress& from) {
   transaction_.begin(transaction_.core.settings);
 }
 
+bool Handler::introduce(const IpAddress& from, const http::RequestHead& request,
+                        http::Response& response) {
+  if (door_.is_settled()) return false;
+  const auto& self = transaction_.core.peer_identity;
+  const auto heard = door_.hear(self ? &*self : nullptr, request, response);
+  if (!heard.complaint.empty()) complain(from, heard.complaint);
+  return heard.is_word;
+}
+
+void Handler::complain(const IpAddress& of, std::string_view what) {
+  CoreState& core = transaction_.core;
+  const auto held_back = core.peer_complaints.next(core.core.steady_now());
+  if (!held_back) return;
+  log::warning("{}, from {}: {}{}", core.shared.name, of.text(), what,
+               *held_back == 0 ? "" : fmt::format(" ({} such lines before this one)", *held_back));
+}
+
+// Where there is no key everybody is taken at their word.
+bool Handler::is_from_member() const noexcept {
+  return transaction_.settings->peer_keys == nullptr || door_.proven() != nullptr;
+}
+
+// Whose key is not one any more is answered this once.
 std::uint32_t Handler::requests_per_connection() const {
+  const auto& keys = transaction_.settings->peer_keys;
+  const hop::ProvenPeer* const proven = door_.proven();
+  if (keys != nullptr && proven != nullptr && !keys->has(proven->key)) return 0;
   return transaction_.settings->requests_per_connection;
 }
 
@@ -101,8 +137,16 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 }
 
 Result<void> Handler::look() {
-  auto understood = read_context(*transaction_.request, *transaction_.settings,
-                                 transaction_.core.identity.via, transaction_.context);
+  const bool is_member = is_from_member();
+  if (!is_member) {
+    const bool invalidates = transaction_.request->fields.has(http::internal::invalidate);
+    transaction_.is_from_impostor = strip_internal(transaction_.request->fields);
+    if (invalidates || transaction_.is_from_impostor) complain(from_, speaks_unproven);
+    if (invalidates) return not_a_member();
+  }
+  auto understood =
+      read_context(*transaction_.request, *transaction_.settings, transaction_.core.identity.via,
+                   transaction_.context, is_member ? Keyspace::members : Keyspace::strangers);
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {

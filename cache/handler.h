@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "cache/decision.h"
 #include "cache/missed_purges.h"
 #include "cache/transaction.h"
 #include "hop/handler.h"
+#include "hop/peer_handshake.h"
 
 namespace ringside::cache {
 
@@ -18,6 +20,8 @@ class Handler final : public hop::Handler {
   ~Handler() override;
 
   [[nodiscard]] bool serves_hops() const override { return true; }
+  [[nodiscard]] bool introduce(const IpAddress& from, const http::RequestHead& request,
+                               http::Response& response) override;
   void begin(const IpAddress& from) override;
   [[nodiscard]] std::uint32_t requests_per_connection() const override;
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,
@@ -27,6 +31,8 @@ class Handler final : public hop::Handler {
   [[nodiscard]] hop::AccessNotes access_notes() const override;
 
  private:
+  [[nodiscard]] bool is_from_member() const noexcept;
+  void complain(const IpAddress& of, std::string_view what);
   Result<void> look();
   // That this replica has missed something.
   [[nodiscard]] std::optional<MissedPurges::News> told_by_sidecar() const;
@@ -36,6 +42,7 @@ class Handler final : public hop::Handler {
   Task<void> purge(http::Response& response);
 
   Transaction transaction_;
+  hop::PeerDoor door_;
   IpAddress from_;
 };
 

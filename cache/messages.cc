@@ -173,6 +173,7 @@ void end_response(http::Response& out, const ResponseNotes& notes) {
     fields.add("Content-Length", fmt::format_int(*notes.length_bytes).c_str());
   }
   http::add_cache_status(fields, notes.status);
+  if (notes.to_impostor) fields.add(http::internal::unproven, "1");
   if (notes.to_sidecar) {
     fields.add(http::internal::outcome, metrics::name(notes.outcome));
     if (notes.near_ttl) {

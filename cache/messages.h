@@ -40,6 +40,7 @@ struct ResponseNotes {
   std::optional<std::uint64_t> length_bytes{};  // Content-Length
   std::optional<Milliseconds> near_ttl{};       // see internal::near_ttl
   bool to_sidecar = false;
+  bool to_impostor = false;      // it spoke like a sidecar, and has not proved to be one
   std::string_view own_lines{};  // of lines_not_stored
 };
 

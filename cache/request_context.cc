@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "cache/conditional.h"
 #include "cache/conditions.h"
@@ -75,7 +76,7 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
 }  // namespace
 
 Result<void> read_context(http::RequestHead& request, const Settings& settings,
-                          std::string_view own_via, RequestContext& context) {
+                          std::string_view own_via, RequestContext& context, Keyspace keyspace) {
   context.method = request.method;
   context.route = nullptr;
   context.from_sidecar = request.fields.has(http::internal::topology);
@@ -111,7 +112,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   }
   const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
   context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
-                     context.target, said(http::internal::extra_key));
+                     context.target, said(http::internal::extra_key), keyspace);
   context.key.bucket = bucket_in(said(http::internal::bucket));
   look_at_store(request, bypass, no_store, context);
   // What is stored can be purged whether or not a route (still) leads there.
@@ -120,6 +121,16 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
                  "no route for " + context.host + context.target.path};
   }
   return {};
+}
+
+bool strip_internal(http::Fields& fields) {
+  const bool like_sidecar = fields.has(http::internal::topology);
+  std::vector<std::string_view> names;
+  for (const http::Field& field : fields) {
+    if (http::is_internal(field.name)) names.push_back(field.name);
+  }
+  for (const std::string_view name : names) fields.remove(name);
+  return like_sidecar;
 }
 
 }  // namespace ringside::cache

@@ -47,6 +47,10 @@ struct RequestContext {
 // The route's rules are applied: the request's fields and the target's query are from then on what
 // the origin would be asked with (views into the settings, which must outlive them).
 [[nodiscard]] Result<void> read_context(http::RequestHead& request, const Settings& settings,
-                                        std::string_view own_via, RequestContext& context);
+                                        std::string_view own_via, RequestContext& context,
+                                        Keyspace keyspace = Keyspace::members);
+
+// What a stranger may not say: takes the internal fields away. True where it spoke like a sidecar.
+bool strip_internal(http::Fields& fields);
 
 }  // namespace ringside::cache

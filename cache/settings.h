@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cache/rules.h"
 #include "hop/options.h"
+#include "hop/peer_proof.h"
 #include "http/route_table.h"
 #include "net/origin.h"
 #include "net/tls.h"
@@ -26,6 +27,8 @@ struct Settings : hop::Options {
   std::vector<Route> routes;
   http::RouteTable route_table;        // over routes
   tier::MembershipPointer membership;  // of its peers and itself; null: it knows of no tier
+  // Only who proves to know one of them is heeded as a member; null: whoever speaks like one is.
+  std::shared_ptr<const hop::PeerKeys> peer_keys;
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
 };

@@ -15,6 +15,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   status.forward = http::CacheStatus::Forward::bypass;
   outcome = metrics::Outcome::error;
   is_what_is_stored = true;
+  is_from_impostor = false;
   is_from_exchange = false;
   found = {};
   own_lines.clear();
@@ -25,6 +26,7 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.status = status;
   notes.outcome = outcome;
   notes.to_sidecar = context.from_sidecar;
+  notes.to_impostor = is_from_impostor;
   notes.own_lines = own_lines;
   return notes;
 }
@@ -38,6 +40,7 @@ void Transaction::refuse(const Error& error, http::Response& response) {
   std::string text;
   http::append_cache_status(text, status);
   http::make_error_response(response, error, {core.identity.name, text, now()});
+  if (is_from_impostor) response.fields.add(http::internal::unproven, "1");
   if (context.from_sidecar) {
     response.fields.add(http::internal::outcome, metrics::name(outcome));
   }

@@ -34,6 +34,7 @@ struct Transaction {
   // The response is what the store has for everybody. False: it may have something of this
   // request's.
   bool is_what_is_stored = true;
+  bool is_from_impostor = false;  // see ResponseNotes
   bool is_from_exchange = false;  // its body's failure is counted here; a flight's is by its fill
 
   // A new request.

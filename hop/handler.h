@@ -54,6 +54,13 @@ class Handler {
   // Whether its clients are hops of ours, who add to the heads of theirs
   // (limits::hop_head_size_bytes).
   [[nodiscard]] virtual bool serves_hops() const { return false; }
+  // Whether the request was a word of a handshake between peers (hop/peer_handshake.h). Then it is
+  // answered, and nothing of it is to be counted. Before begin().
+  [[nodiscard]] virtual bool introduce(const IpAddress& from, const http::RequestHead& request,
+                                       http::Response& response) {
+    static_cast<void>(from), static_cast<void>(request), static_cast<void>(response);
+    return false;
+  }
   // A request has arrived, or bytes that are none.
   virtual void begin(const IpAddress& from) = 0;
   // How many requests a connection may bring.

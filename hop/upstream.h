@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/task.h"
 #include "base/upstream_address.h"
+#include "hop/peer_proof.h"
 #include "http/body.h"
 #include "http/byte_stream.h"
 #include "http/caller.h"
@@ -37,7 +38,8 @@ struct UpstreamRequest {
   // Others wait for the response as well: who can't be told of an interim one at once is given up,
   // and the exchange goes on without it.
   bool interim_is_optional = false;
-  bool upgrades = false;  // another protocol is asked for: 101 is a response
+  bool upgrades = false;    // another protocol is asked for: 101 is a response
+  std::string_view peer{};  // the replica that it is for; what Upstreams::introduce_as is about
 };
 
 // One request to one upstream and its response: the head, and then the content, which it is the
@@ -73,6 +75,10 @@ class Upstreams {
   [[nodiscard]] virtual std::unique_ptr<Exchange> exchange() = 0;
   // How certificates of upstreams under TLS are judged from now on.
   virtual void set_tls(std::shared_ptr<const net::TlsContext> context) = 0;
+  // Who we are to those that are asked, from now on: a connection is used once its other end has
+  // proved to be the request's `peer`, and we to be `self`. What was proved by a key that `self`
+  // has not is not used again. Null: nobody proves anything.
+  virtual void introduce_as(std::shared_ptr<const PeerIdentity> self) = 0;
   // Lets go of what was kept too long for further requests. To be called now and then.
   virtual void close_idle() = 0;
 };

@@ -45,6 +45,15 @@ inline constexpr std::string_view missed = "Ringside-Missed";
 // To the sidecar, with the answer to an OPTIONS that says so: that number. Without it, it was not
 // heeded.
 inline constexpr std::string_view heeded = "Ringside-Heeded";
+// How members prove themselves at a connection's start (hop/peer_handshake.h).
+inline constexpr std::string_view hello = "Ringside-Hello";
+inline constexpr std::string_view challenge = "Ringside-Challenge";
+inline constexpr std::string_view proof = "Ringside-Proof";
+inline constexpr std::string_view refusal = "Ringside-Refusal";
+
+// To who speaks like a sidecar and has not proved to be one: nothing internal was heeded, so the
+// answer is not what it is taken for.
+inline constexpr std::string_view unproven = "Ringside-Unproven";
 
 // To the sidecar: how many stored responses a PURGE, or such an OPTIONS, removed. Without it
 // nothing was: older replicas answer any OPTIONS.

@@ -19,6 +19,13 @@ class Conversation {
     for (bool goes_on = true; goes_on;) {
       const auto next = co_await next_request(client_, request_, limits);
       if (next && !*next) co_return;
+      if (next && handler_.introduce(client_.remote(), request_, response_)) {
+        ResponseWriter::Terms word;
+        word.minor_version = request_.minor_version;
+        const auto told = co_await write(word, request_.keep_alive);
+        goes_on = told.keep_alive && client_.body_done();
+        continue;
+      }
       const SteadyPoint began = client_.core().steady_now();
       handler_.begin(client_.remote());
       begin_record(next.has_value());

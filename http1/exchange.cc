@@ -31,7 +31,7 @@ Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
   // What an origin has sent while nothing was asked must not become the answer (RFC 9112 §9.2). Our
   // own replicas send nothing unasked, so for them the look, a system call, is saved.
   const bool must_be_quiet = pool_.other_side() == ErrorSource::origin;
-  if (auto idle = pool_.take_idle(address, must_be_quiet || !repeatable)) {
+  if (auto idle = pool_.take_idle(address, must_be_quiet || !repeatable, request.peer)) {
     lease_ = std::move(*idle);
     auto answered = co_await send_and_read(request, limits);
     answered_ = answered.has_value();
@@ -42,7 +42,7 @@ Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
   }
   const SteadyPoint connect_by =
       std::min(limits.deadline, core_.steady_now() + limits.connect_timeout);
-  auto connected = co_await pool_.connect(address, connect_by);
+  auto connected = co_await pool_.connect(address, connect_by, request.peer);
   if (!connected) co_return connected.error();
   lease_ = std::move(*connected);
   if (given_up_) {

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "http1/exchange.h"
+#include "http1/introduction.h"
 #include "net/stack.h"
 
 namespace ringside::http {
@@ -44,12 +45,26 @@ void Pool::Slot::leave() noexcept {
 
 Pool::Lease Pool::take_youngest(Upstream& upstream, Slot slot) {
   Idle& youngest = upstream.idle.back();
-  Lease lease{std::move(slot), std::move(youngest.connection), false, youngest.pooled_until};
+  Lease lease{std::move(slot), std::move(youngest.connection), false, youngest.pooled_until,
+              std::move(youngest.proven)};
   upstream.idle.pop_back();
   return lease;
 }
 
-std::optional<Pool::Lease> Pool::take_idle(const UpstreamAddress& address, bool must_be_alive) {
+bool Pool::is_still_proven(const hop::ProvenPeer* proven) const noexcept {
+  return self_ == nullptr || (proven != nullptr && self_->keys->has(proven->key));
+}
+
+void Pool::introduce_as(std::shared_ptr<const hop::PeerIdentity> self) {
+  self_ = std::move(self);
+  for (auto& [address, upstream] : upstreams_) {
+    std::erase_if(upstream.idle,
+                  [this](const Idle& idle) { return !is_still_proven(idle.proven.get()); });
+  }
+}
+
+std::optional<Pool::Lease> Pool::take_idle(const UpstreamAddress& address, bool must_be_alive,
+                                           std::string_view peer) {
   const auto found = upstreams_.find(address);
   if (found == upstreams_.end()) return std::nullopt;
   Upstream& upstream = found->second;
@@ -57,6 +72,7 @@ std::optional<Pool::Lease> Pool::take_idle(const UpstreamAddress& address, bool 
   // The youngest first: it is the least likely to have been closed, and the rest can age away.
   while (!upstream.idle.empty()) {
     auto lease = take_youngest(upstream, Slot(upstream, Slot::Handed::no));
+    if (self_ != nullptr && lease.proven->name != peer) continue;
     if (must_be_alive && lease.connection->is_stale()) continue;
     lease.reused = true;
     return lease;
@@ -68,9 +84,9 @@ void Pool::give_back(const UpstreamAddress& address, Lease lease) {
   auto& idle = upstreams_[address].idle;
   const SteadyPoint now = core_.steady_now();
   if (idle.size() >= limits::idle_upstream_per_address || core_.draining()) return;
-  if (lease.pooled_until <= now) return;
+  if (lease.pooled_until <= now || !is_still_proven(lease.proven.get())) return;
   lease.connection->clear_deadline();
-  idle.push_back({std::move(lease.connection), now, lease.pooled_until});
+  idle.push_back({std::move(lease.connection), now, lease.pooled_until, std::move(lease.proven)});
 }
 
 void Pool::close_idle() {
@@ -86,8 +102,34 @@ void Pool::close_idle() {
   resolver_.forget_old();
 }
 
-Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const UpstreamAddress& address,
-                                                         SteadyPoint deadline) {
+Task<Result<Pool::Opened>> Pool::open(const UpstreamAddress& address,
+                                      const net::SocketAddress& where, SteadyPoint deadline,
+                                      std::string_view peer) {
+  auto transport = co_await core_.stack().connect(core_, where, deadline, other_side_);
+  if (!transport) co_return transport.error();
+  Opened opened{std::make_unique<Connection>(core_, *std::move(transport), other_side_), nullptr};
+  Connection& connection = *opened.connection;
+  connection.set_deadline(deadline);
+  if (address.tls) {
+    connection.begin_tls(tls_, address.endpoint.host);
+    const auto shaken = co_await connection.shake_hands();
+    if (!shaken) {
+      Error failure = shaken.error();
+      failure.retry = Retry::yes;
+      failure.message = address.endpoint.text() + ": " + failure.message;
+      co_return failure;
+    }
+  }
+  if (const auto self = self_; self != nullptr) {
+    auto proven = co_await introduce(connection, *self, peer);
+    if (!proven) co_return proven.error();
+    opened.proven = std::make_shared<const hop::ProvenPeer>(*std::move(proven));
+  }
+  co_return opened;
+}
+
+Task<Result<Pool::Opened>> Pool::open_any(const UpstreamAddress& address, SteadyPoint deadline,
+                                          std::string_view peer) {
   std::vector<net::SocketAddress> addresses;
   if (const auto only = net::numeric(address.endpoint)) {
     addresses.push_back(*only);
@@ -99,22 +141,9 @@ Task<Result<std::unique_ptr<Connection>>> Pool::open_any(const UpstreamAddress& 
   Error last{ErrorKind::unresolved, other_side_, Retry::yes,
              address.endpoint.host + " has no address"};
   for (const net::SocketAddress& where : addresses) {
-    auto transport = co_await core_.stack().connect(core_, where, deadline, other_side_);
-    if (!transport) {
-      last = transport.error();
-    } else if (!address.tls) {
-      co_return std::make_unique<Connection>(core_, *std::move(transport), other_side_);
-    } else {
-      auto opened = std::make_unique<Connection>(core_, *std::move(transport), other_side_);
-      Connection& connection = *opened;
-      connection.begin_tls(tls_, address.endpoint.host);
-      connection.set_deadline(deadline);
-      const auto shaken = co_await connection.shake_hands();
-      if (shaken) co_return std::move(opened);
-      last = shaken.error();
-      last.retry = Retry::yes;
-      last.message = address.endpoint.text() + ": " + last.message;
-    }
+    auto opened = co_await open(address, where, deadline, peer);
+    if (opened) co_return opened;
+    last = opened.error();
     if (core_.steady_now() >= deadline) break;
   }
   co_return last;
@@ -137,7 +166,8 @@ Task<Result<Pool::Slot>> Pool::enter(Upstream& upstream, const Endpoint& endpoin
   co_return Slot(upstream, Slot::Handed::yes);
 }
 
-Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPoint deadline) {
+Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPoint deadline,
+                                        std::string_view peer) {
   Upstream& upstream = upstreams_[address];
   const bool queued = upstream.in_use >= terms_.connections;
   auto slot = co_await enter(upstream, address.endpoint, deadline);
@@ -145,11 +175,13 @@ Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPo
   Lease lease{std::move(*slot), nullptr};
   while (queued && !upstream.idle.empty()) {
     lease = take_youngest(upstream, std::move(lease.slot));
-    if (!lease.connection->is_stale()) co_return lease;
+    const bool is_right = self_ == nullptr || lease.proven->name == peer;
+    if (is_right && !lease.connection->is_stale()) co_return lease;
   }
-  auto opened = co_await open_any(address, deadline);
+  auto opened = co_await open_any(address, deadline, peer);
   if (!opened) co_return opened.error();
-  lease.connection = std::move(*opened);
+  lease.connection = std::move(opened->connection);
+  lease.proven = std::move(opened->proven);
   lease.pooled_until = net::numeric(address.endpoint)
                            ? SteadyPoint::max()
                            : core_.steady_now() + limits::named_connection_age;

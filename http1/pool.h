@@ -50,6 +50,8 @@ class Pool final : public hop::Upstreams {
     tls_ = std::move(context);
   }
 
+  void introduce_as(std::shared_ptr<const hop::PeerIdentity> self) override;
+
   [[nodiscard]] std::unique_ptr<hop::Exchange> exchange() override;
 
   // One of the connections that may be in use at once; its end lets the next one in. Must not
@@ -72,14 +74,18 @@ class Pool final : public hop::Upstreams {
     std::unique_ptr<Connection> connection;
     bool reused = false;  // it may have been closed by the other side meanwhile
     SteadyPoint pooled_until = SteadyPoint::max();  // then it is closed rather than given back
+    // Who has proved to be at its other end; null: nobody had to.
+    std::shared_ptr<const hop::ProvenPeer> proven = nullptr;
   };
 
   // An idle connection, checked where `must_be_alive` (a request that can't be repeated), or a
-  // nullopt; without suspending.
-  [[nodiscard]] std::optional<Lease> take_idle(const UpstreamAddress& address, bool must_be_alive);
+  // nullopt; without suspending. `peer`: see UpstreamRequest.
+  [[nodiscard]] std::optional<Lease> take_idle(const UpstreamAddress& address, bool must_be_alive,
+                                               std::string_view peer = {});
   // Opens a new connection: waits for a slot, resolves, connects to each address in turn until
-  // `deadline`, and shakes hands where the upstream is under TLS.
-  Task<Result<Lease>> connect(const UpstreamAddress& address, SteadyPoint deadline);
+  // `deadline`, shakes hands where the upstream is under TLS, and proves membership.
+  Task<Result<Lease>> connect(const UpstreamAddress& address, SteadyPoint deadline,
+                              std::string_view peer = {});
   // Back into the pool. Requires that the answer was read to its end and allows reuse.
   void give_back(const UpstreamAddress& address, Lease lease);
   // Closes idle connections that are too old. Called now and then by the core's owner.
@@ -90,6 +96,7 @@ class Pool final : public hop::Upstreams {
     std::unique_ptr<Connection> connection;
     SteadyPoint since;
     SteadyPoint pooled_until;
+    std::shared_ptr<const hop::ProvenPeer> proven;
   };
   // What is known of one address.
   struct Upstream {
@@ -100,13 +107,22 @@ class Pool final : public hop::Upstreams {
   Task<Result<Slot>> enter(Upstream& upstream, const Endpoint& endpoint, SteadyPoint deadline);
   // The youngest idle connection.
   [[nodiscard]] static Lease take_youngest(Upstream& upstream, Slot slot);
-  Task<Result<std::unique_ptr<Connection>>> open_any(const UpstreamAddress& address,
-                                                     SteadyPoint deadline);
+  // What a connection that is open comes to once both ends have said who they are.
+  struct Opened {
+    std::unique_ptr<Connection> connection;
+    std::shared_ptr<const hop::ProvenPeer> proven;
+  };
+  Task<Result<Opened>> open(const UpstreamAddress& address, const net::SocketAddress& where,
+                            SteadyPoint deadline, std::string_view peer);
+  Task<Result<Opened>> open_any(const UpstreamAddress& address, SteadyPoint deadline,
+                                std::string_view peer);
+  [[nodiscard]] bool is_still_proven(const hop::ProvenPeer* proven) const noexcept;
 
   net::Core& core_;
   const ErrorSource other_side_;
   const Terms terms_;
   std::shared_ptr<const net::TlsContext> tls_;
+  std::shared_ptr<const hop::PeerIdentity> self_;  // null: nobody proves anything
   std::map<UpstreamAddress, Upstream> upstreams_;
   net::Resolver resolver_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "metrics/sheet.h"
+#include "program/peer_keys.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
 #include "program/values.h"
@@ -20,9 +21,12 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
   if (!membership) return membership.error();
   auto settings = make_cache_settings(configuration, *std::move(membership));
   if (!settings) return settings.error();
+  auto keys = load_peer_keys(configuration);
+  if (!keys) return keys.error();
 
   auto started = cache::Replica::start(
-      {configuration.name, store_bytes(configuration.memory, configuration.machine), *settings,
+      {configuration.name, store_bytes(configuration.memory, configuration.machine),
+       with_peer_keys(**settings, *std::move(keys)),
        make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
   if (!started) return start_failure(started.error());
@@ -50,7 +54,9 @@ void CacheService::publish(MembershipPointer membership) {
 Result<void> CacheService::publish(const Configuration& next, MembershipPointer membership) {
   auto settings = make_cache_settings(next, std::move(membership));
   if (!settings) return settings.error();
-  replica_->apply(*std::move(settings));
+  auto keys = load_peer_keys(next);
+  if (!keys) return keys.error();
+  replica_->apply(with_peer_keys(**settings, *std::move(keys)));
   return {};
 }
 

@@ -51,6 +51,19 @@ Result<void> check_source(const Configuration& configuration, std::string_view l
   return {};
 }
 
+// `named`: the members that are spoken to, or spoken of.
+Result<void> check_peer_key(const Configuration& configuration, bool named) {
+  const bool has_file = !configuration.peer_key_file.empty();
+  if (has_file && configuration.insecure_peers) {
+    return missing(configuration, "insecure-peers", "stands beside --peer-key-file",
+                   "give one of them");
+  }
+  if (has_file || configuration.insecure_peers || !named) return {};
+  return missing(configuration, "peer-key-file", "is missing",
+                 "give all of the tier a file with the same key (`openssl rand -hex 32` makes "
+                 "one), or --insecure-peers where nobody else reaches the replicas");
+}
+
 Result<void> check_sidecar(const Configuration& configuration) {
   if (configuration.replica_count) {
     return missing(configuration, "replicas", "is a number, but a sidecar must know the addresses",
@@ -64,7 +77,11 @@ Result<void> check_sidecar(const Configuration& configuration) {
                    "give --replicas NAME=HOST:PORT,…, --kubernetes, --dns, or --without-replica "
                    "origin");
   }
-  return asks_origin ? check_origins(configuration) : Result<void>{};
+  if (asks_origin) {
+    auto origins = check_origins(configuration);
+    if (!origins) return origins.error();
+  }
+  return check_peer_key(configuration, true);
 }
 
 Result<void> check_cache(const Configuration& configuration) {
@@ -78,7 +95,8 @@ Result<void> check_cache(const Configuration& configuration) {
     return missing(configuration, "peers", fmt::format("{} is not among them", configuration.name),
                    "list every replica of the tier, this one too");
   }
-  return check_origins(configuration);
+  if (auto origins = check_origins(configuration); !origins) return origins.error();
+  return check_peer_key(configuration, !peers.empty() || discovers(configuration));
 }
 
 Result<void> check_up(const Configuration& configuration) {

@@ -67,6 +67,9 @@ struct Configuration : hop::Options, sidecar::Options {
   std::string scheme = "ring";
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
 
+  std::string peer_key_file;    // empty: none
+  bool insecure_peers = false;  // that nobody proves anything is meant
+
   std::string geo;  // empty: the database that was installed beside the program
   bool geo_optional = false;
 

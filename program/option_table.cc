@@ -107,6 +107,9 @@ constexpr OptionValue peers_value{
     Form::list, assign<&C::peers, parse_members, C>, show<&C::peers>, nullptr,
     [](C& c, std::vector<shard::MemberAt> members) { c.peers = std::move(members); }};
 
+constexpr OptionValue insecure_value{Form::on_off, assign<&C::insecure_peers, parse_switch, C>,
+                                     show<&C::insecure_peers>, keep<&C::insecure_peers>};
+
 // What shares and defaults come to on this machine is shown.
 constexpr OptionValue memory_value{
     Form::text, assign<&C::memory, parse_store_memory, C>,
@@ -154,6 +157,16 @@ constexpr auto options = std::to_array<Option>({
     {"dns", for_sidecar | for_cache, fixed<&C::dns, parse_dns_target>, "NAME[:PORT]",
      "The headless service whose DNS records name the replicas, instead of a list",
      "The port: by default the one named `http`"},
+    {"peer-key-file", for_servers, fixed<&C::peer_key_file, parse_file_name>, "FILE",
+     "The key by which a tier's members know each other; a line, or two",
+     "The same in all of the tier; `openssl rand -hex 32` makes one. A reload reads the file "
+     "again, "
+     "so the key can be replaced: see [peers](#peers). A sidecar needs it, and a replica that is "
+     "told of others, unless `--insecure-peers` is given",
+     "up: made at the start", "/etc/ringside/peer.key"},
+    {"insecure-peers", for_sidecar | for_cache, insecure_value, "",
+     "Take whoever speaks like a member for one, without a key",
+     "For a try, or where nobody else reaches the replicas' ports", "", "true"},
     {"topology-version", for_sidecar | for_cache,
      value<&C::topology_version, parse_count<std::uint64_t{1} << 62>>, "N",
      "The version of the members given; newer ones win", "See [membership](#membership)",

@@ -38,8 +38,9 @@ Result<void> Process::start_admin() {
 FileWatch Process::watch() const {
   std::vector<std::string> files;
   if (!invocation_.config_file.empty()) files.push_back(invocation_.config_file);
+  const std::lock_guard lock(mutex_);
+  if (!configuration_.peer_key_file.empty()) files.push_back(configuration_.peer_key_file);
   if (invocation_.command != Command::cache) {
-    const std::lock_guard lock(mutex_);
     const std::string geo = country_file(configuration_);
     if (!geo.empty()) files.push_back(geo);
   }

@@ -16,6 +16,7 @@
 #include "program/configuration_json.h"
 #include "program/countries.h"
 #include "program/discovery.h"
+#include "program/peer_keys.h"
 #include "program/process.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -95,6 +96,7 @@ void print_summary(const Service& service, const Process& process) {
 }
 
 Result<void> validate(Command command, const Configuration& configuration) {
+  if (const auto keys = load_peer_keys(configuration); !keys) return keys.error();
   if (command == Command::cache) {
     fmt::print("ringside cache: the configuration is valid; {} routes\n",
                effective_routes(configuration).size());
@@ -142,6 +144,8 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     process.stop();
     return fail(called, started.error());
   }
+  const std::string of_peers = peer_warning(invocation.command, configuration);
+  if (!of_peers.empty()) log::warning("{}", of_peers);
   print_summary(**service, process);
   return process.run(signals);
 }

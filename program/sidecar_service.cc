@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "metrics/sheet.h"
+#include "program/peer_keys.h"
 #include "program/settings.h"
 
 namespace ringside::program {
@@ -25,9 +26,11 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
   if (!membership) return membership.error();
   auto settings = make_sidecar_settings(configuration, *std::move(membership), *countries);
   if (!settings) return settings.error();
+  auto keys = load_peer_keys(configuration);
+  if (!keys) return keys.error();
 
   auto started = sidecar::Sidecar::start(
-      {*settings,
+      {with_peer_keys(**settings, *std::move(keys)),
        make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
   if (!started) return start_failure(started.error());
@@ -49,14 +52,19 @@ std::string SidecarService::not_ready() const {
   const auto& addresses = known->addresses;
   const bool nowhere = std::all_of(addresses.begin(), addresses.end(),
                                    [](const Endpoint& address) { return address.host.empty(); });
-  const bool without = nowhere && configuration_.without_replica == sidecar::WithoutReplica::refuse;
-  if (!without) return "";
+  if (configuration_.without_replica != sidecar::WithoutReplica::refuse) return "";
+  if (!nowhere && sidecar_->unproven().are_all(*known)) {
+    return "no replica has proved membership (see --peer-key-file)";
+  }
+  if (!nowhere) return "";
   return addresses.empty() ? "no replica is known" : "no replica is there yet";
 }
 
 std::vector<std::string> SidecarService::details() const {
+  std::vector<std::string> lines = sidecar_->unproven().lines();
   const std::lock_guard lock(mutex_);
-  return {describe(countries_)};
+  lines.insert(lines.begin(), describe(countries_));
+  return lines;
 }
 
 void SidecarService::publish(MembershipPointer membership) {
@@ -70,7 +78,9 @@ Result<void> SidecarService::publish(const Configuration& next, MembershipPointe
   auto settings =
       make_sidecar_settings(next, std::move(membership), countries ? *countries : Countries{});
   if (!settings) return settings.error();
-  sidecar_->apply(*std::move(settings));
+  auto keys = load_peer_keys(next);
+  if (!keys) return keys.error();
+  sidecar_->apply(with_peer_keys(**settings, *std::move(keys)));
   const std::lock_guard lock(mutex_);
   countries_ = countries ? *std::move(countries) : Countries{};
   return {};

@@ -43,21 +43,25 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   if (!complete) return complete.error();
   auto nobody = no_members(configuration.scheme);
   if (!nobody) return nobody.error();
-  auto for_replicas = make_cache_settings(*complete, *nobody);
-  if (!for_replicas) return for_replicas.error();
-  auto first = tier->grow({{}, {}, *nobody, {}}, *complete, *for_replicas,
+  auto keys = tier->peer_keys(configuration);
+  if (!keys) return keys.error();
+  auto made = make_cache_settings(*complete, *nobody);
+  if (!made) return made.error();
+  const auto for_replicas = with_peer_keys(**made, *keys);
+  auto first = tier->grow({{}, {}, *nobody, {}}, *complete, for_replicas,
                           configuration.replica_count.value_or(replicas_by_default));
   if (!first) return first.error();
   tier->shape_ = *std::move(first);
-  tell_replicas(tier->shape_, **for_replicas);
+  tell_replicas(tier->shape_, *for_replicas);
   tier->shape_.configuration = configuration;
   tier->shape_.countries = *countries;
 
   auto settings = make_sidecar_settings(*complete, tier->shape_.membership, *countries);
   if (!settings) return settings.error();
   auto started = sidecar::Sidecar::start(
-      {*settings, make_setup(*complete, *configuration.listen, thread_count(configuration),
-                             access_log, 1 + tier->shape_.replicas.size())},
+      {with_peer_keys(**settings, *keys),
+       make_setup(*complete, *configuration.listen, thread_count(configuration), access_log,
+                  1 + tier->shape_.replicas.size())},
       clock);
   if (!started) return start_failure(started.error());
   tier->sidecar_ = *std::move(started);
@@ -84,6 +88,12 @@ Result<Configuration> Tier::with_origins(Configuration configuration) {
   }
   configuration.origins = {net::Origin{origin_->address(), 1}};
   return configuration;
+}
+
+Result<PeerKeysPointer> Tier::peer_keys(const Configuration& configuration) const {
+  auto loaded = load_peer_keys(configuration);
+  if (loaded && *loaded == nullptr) return own_keys_;
+  return loaded;
 }
 
 Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
@@ -166,11 +176,15 @@ Result<void> Tier::apply(const Configuration& next) {
   if (!for_sidecar) return for_sidecar.error();
   auto for_replicas = make_cache_settings(*complete, present.membership);
   if (!for_replicas) return for_replicas.error();
+  const auto keys = peer_keys(next);
+  if (!keys) return keys.error();
   // As for members elsewhere: the file's number counts when it changes, else `scale` has the word.
   const std::size_t replicas = next.replica_count == present.configuration.replica_count
                                    ? present.replicas.size()
                                    : next.replica_count.value_or(replicas_by_default);
-  return change(next, countries, {*for_sidecar, *for_replicas}, replicas);
+  return change(next, countries,
+                {with_peer_keys(**for_sidecar, *keys), with_peer_keys(**for_replicas, *keys)},
+                replicas);
 }
 
 Result<void> Tier::follow(const k8s::Roster& /*roster*/) {

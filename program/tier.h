@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cache/replica.h"
 #include "program/countries.h"
+#include "program/peer_keys.h"
 #include "program/retirement.h"
 #include "program/service.h"
 #include "replay/sample_origin.h"
@@ -96,6 +97,8 @@ class Tier final : public Service {
   explicit Tier(const Clock& clock) : clock_(clock), retirement_(clock) {}
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] Result<Configuration> with_origins(Configuration configuration);
+  // Those of the file, else what this tier has made for itself.
+  [[nodiscard]] Result<PeerKeysPointer> peer_keys(const Configuration& configuration) const;
   // Makes the shape with so many replicas, starting those that are missing under `basis`.
   [[nodiscard]] Result<Shape> grow(const Shape& present, const Configuration& next,
                                    const std::shared_ptr<const cache::Settings>& basis,
@@ -105,6 +108,7 @@ class Tier final : public Service {
                                     const Basis& basis, std::size_t replicas);
 
   const Clock& clock_;
+  const PeerKeysPointer own_keys_ = std::make_shared<const hop::PeerKeys>(hop::PeerKeys::random());
   std::mutex control_;        // one change at a time; before `mutex_`
   mutable std::mutex mutex_;  // shape_ and origin_
   Shape shape_;

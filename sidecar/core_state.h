@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
+#include "base/seldom.h"
 #include "geo/country_database.h"
 #include "hop/origin_access.h"
+#include "hop/peer_proof.h"
 #include "hop/upstream.h"
 #include "hop/wire.h"
 #include "http/hop.h"
@@ -19,6 +22,7 @@
 #include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
 #include "sidecar/settings.h"
+#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -26,6 +30,7 @@ namespace ringside::sidecar {
 struct Snapshot {
   std::shared_ptr<const Settings> settings;
   http::HopIdentity identity;
+  std::shared_ptr<const hop::PeerIdentity> peer_identity;  // null: nobody proves anything
   std::vector<metrics::ShardIndex> shards;  // of the topology's members, in their order
   MissedPointers missed;                    // likewise
 };
@@ -36,6 +41,7 @@ struct Shared {
   std::atomic<std::uint64_t> purges{0};          // answered ones; see NearCache
   MissedTable missed{mark};
   net::OriginGates gates;
+  UnprovenReplicas unproven;
 };
 
 // What one core's requests share. Only that core's thread touches it.
@@ -49,10 +55,18 @@ struct CoreState {
         replicas(wire.upstreams(the_core, ErrorSource::peer)),
         origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
-        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer)),
+        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.unproven),
         near(snapshot->settings->near_cache_bytes, the_shared.purges),
         sheet(counts) {
+    follow(snapshot);
+  }
+
+  // Takes new settings over.
+  void follow(std::shared_ptr<const Snapshot> next) {
+    snapshot = std::move(next);
     origins->set_tls(snapshot->settings->tls);
+    replicas->introduce_as(snapshot->peer_identity);
+    health.introduce_as(snapshot->peer_identity);
     health.follow(snapshot->settings, snapshot->shards, snapshot->missed);
   }
 
@@ -63,7 +77,8 @@ struct CoreState {
   std::unique_ptr<hop::Upstreams> replicas;
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
-  HealthWatch health;        // of the replicas
+  HealthWatch health;  // of the replicas
+  log::Seldom peer_complaints{limits::peer_complaint_interval};
   net::RetryBudget repeats;  // of requests to replicas
   NearCache near;
   metrics::CoreSheet& sheet;

@@ -71,13 +71,15 @@ class Round {
     if (snapshot_.missed[index]->has_news()) {
       co_return not_asked("has not heard yet of what it has missed");
     }
+    hop::UpstreamRequest request = request_;
+    request.peer = settings_.membership->name(index);
     const auto exchange = state_.replicas->exchange();
     const hop::UpstreamLimits limits{settings_.connect_timeout, settings_.first_byte_timeout,
                                      deadline_, deadline_};
     HealthWatch::Ask asked(state_.health, settings_, index, *exchange,
                            HealthWatch::BreakOff::always);
     const auto answered =
-        co_await exchange->ask(settings_.membership->address(index), request_, limits);
+        co_await exchange->ask(settings_.membership->address(index), request, limits);
     asked.end(answered);
     if (!answered) co_return answered.error();
     auto confirmed = confirmation(exchange->head());

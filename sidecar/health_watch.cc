@@ -12,19 +12,31 @@
 namespace ringside::sidecar {
 
 HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
-                         std::unique_ptr<hop::Upstreams> probes)
-    : core_(core), sheet_(sheet), probes_(std::move(probes)) {}
+                         std::unique_ptr<hop::Upstreams> probes, UnprovenReplicas& unproven)
+    : core_(core), sheet_(sheet), probes_(std::move(probes)), unproven_(unproven) {}
 
 HealthWatch::~HealthWatch() = default;
+
+void HealthWatch::introduce_as(std::shared_ptr<const hop::PeerIdentity> self) {
+  probes_->introduce_as(std::move(self));
+}
 
 void HealthWatch::follow(std::shared_ptr<const Settings> settings,
                          const std::vector<metrics::ShardIndex>& shards,
                          const MissedPointers& missed) {
   std::vector<Replica*> members;
   const tier::Membership& membership = *settings->membership;
+  const bool has_new_keys = followed_ == nullptr || settings->peer_keys != followed_->peer_keys;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
     const Endpoint& address = membership.address(index);
-    Replica& replica = replicas_[Key(membership.name(index), address)];
+    const Key key(membership.name(index), address);
+    Replica& replica = replicas_[key];
+    // Asked by one core for all, so that it is known before a request needs it.
+    if (settings->peer_keys && core_.index() == 0 && membership.is_somewhere(index)) {
+      if (!replica.is_member) unproven_.expect(key);
+      replica.awaits_first_word = replica.awaits_first_word || !replica.is_member || has_new_keys;
+    }
+    replica.name = key.first;
     replica.address = address;
     replica.shard = shards[index];
     replica.missed = missed[index];
@@ -36,7 +48,9 @@ void HealthWatch::follow(std::shared_ptr<const Settings> settings,
     if (before->is_member) continue;
     if (before->health.is_ejected()) sheet_.replica_returned(before->shard);
     before->health = {};
+    before->is_unproven = before->awaits_first_word = false;
   }
+  if (core_.index() == 0) unproven_.keep(membership);
   members_ = std::move(members);
   followed_ = std::move(settings);
   forget_strangers();
@@ -62,6 +76,7 @@ std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberInde
   if (!settings.membership->is_somewhere(member)) return std::nullopt;
   if (!settings.membership->is_ready(member)) return 3;
   const Replica* replica = find(settings, member);
+  if (replica != nullptr && replica->is_unproven) return 3;
   if (replica == nullptr || replica->health.takes(key.hash, now)) return 0;
   return replica->health.is_ejected() ? 2 : 1;
 }
@@ -74,7 +89,7 @@ bool HealthWatch::is_ejected(const Settings& settings, shard::MemberIndex member
 // Counted of the newest members and of the request's, whichever they are: too many is no harm.
 std::size_t HealthWatch::members_out(const Settings& settings) const noexcept {
   const auto unwell = std::count_if(members_.begin(), members_.end(), [](const Replica* member) {
-    return !member->health.is_in_service();
+    return !member->takes_everything();
   });
   const tier::Membership& asked = *settings.membership;
   return static_cast<std::size_t>(unwell) + asked.size() - asked.ready_members();
@@ -86,7 +101,7 @@ std::optional<shard::MemberIndex> HealthWatch::choose(const Settings& settings,
   if (asked.empty()) {  // Nearly always this is all.
     const shard::MemberIndex owner = settings.membership->topology->owner(key);
     const Replica* replica = find(settings, owner);
-    const bool well = replica == nullptr || replica->health.is_in_service();
+    const bool well = replica == nullptr || replica->takes_everything();
     if (well && settings.membership->is_ready(owner)) return owner;
   }
   const SteadyPoint now = core_.steady_now();
@@ -120,11 +135,30 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
   if (replica_ == nullptr || !replica_->is_member) return;
   if (answered) {
     replica_->health.answered(watch_.core_.steady_now());
-    return;
+    if (replica_->is_unproven) watch_.settle(*replica_);
+  } else if (answered.error().source == ErrorSource::peer) {
+    watch_.note_failure(*replica_, answered.error(), began_);
   }
-  if (answered.error().source != ErrorSource::peer) return;
-  if (replica_->health.failed(answered.error().kind, began_)) watch_.eject_if_allowed(*replica_);
-  if (replica_->health.is_suspected()) watch_.probe_if_wanted(*replica_);
+}
+  }
+
+void HealthWatch::note_failure(Replica& replica, const Error& failure, SteadyPoint began) {
+  if (failure.kind == ErrorKind::untrusted) return refuse(replica, failure.message);
+  if (replica.health.failed(failure.kind, began)) eject_if_allowed(replica);
+  if (replica.health.is_suspected()) probe_if_wanted(replica);
+}
+
+// It is as if its source said that it is not ready, for as long as it proves nothing.
+void HealthWatch::refuse(Replica& replica, const std::string& why) {
+  replica.is_unproven = true;
+  if (!unproven_.refused(Key(replica.name, replica.address), why, core_.steady_now())) return;
+  log::warning("replica {} at {} is not used: {}", replica.name, replica.address.text(), why);
+}
+
+void HealthWatch::settle(Replica& replica) {
+  replica.is_unproven = replica.awaits_first_word = false;
+  if (!unproven_.settled(Key(replica.name, replica.address))) return;
+  log::info("replica {} at {} has proved membership", replica.name, replica.address.text());
 }
 
 // A look at every replica in each tick of the core, rather than a timer for each request or
@@ -141,8 +175,10 @@ void HealthWatch::probe_if_wanted(Replica& replica) {
   const SteadyPoint now = core_.steady_now();
   const auto waiting_since =
       replica.waiting.empty() ? SteadyPoint::max() : replica.waiting.front().began_;
-  const bool wanted = replica.missed->has_news() ? replica.health.may_be_probed(now)
-                                                 : replica.health.wants_probe(waiting_since, now);
+  const bool has_to_tell =
+      replica.is_unproven || replica.awaits_first_word || replica.missed->has_news();
+  const bool wanted = has_to_tell ? replica.health.may_be_probed(now)
+                                  : replica.health.wants_probe(waiting_since, now);
   if (replica.is_probed || !wanted) return;
   replica.is_probed = true;
   replica.health.probe_begins(now);
@@ -162,10 +198,20 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
     lines.add(http::internal::topology, followed_->membership->topology_id);
     lines.add(http::internal::missed, news->text);
   }
-  const auto answered = co_await probe(core_, *probes_, replica.address, lines.text());
+  const auto answered =
+      co_await probe(core_, *probes_, {replica.name, replica.address}, lines.text());
   probes_->close_idle();
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
+  const bool is_of_peer = !answered && answered.error().source == ErrorSource::peer;
+  const bool is_refused = is_of_peer && answered.error().kind == ErrorKind::untrusted;
+  if (is_refused) {
+    sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
+    replica.awaits_first_word = false;
+    co_return refuse(replica, answered.error().message);
+  }
+  // Who is not there now has proved nothing either, but that is another obstacle.
+  if (answered || (is_of_peer && replica.awaits_first_word)) settle(replica);
   if (answered) {
     if (news) replica.missed->heeded(std::min(news->number, *answered));
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
@@ -175,7 +221,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
     }
     co_return;
   }
-  if (answered.error().source != ErrorSource::peer) co_return;  // It tells nothing of the replica.
+  if (!is_of_peer) co_return;  // It tells nothing of the replica.
   sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
   eject_if_allowed(replica);
@@ -184,7 +230,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
 
 // Whether the newest settings let it be asked before all others have failed.
 bool HealthWatch::is_there(shard::MemberIndex index) const noexcept {
-  return followed_->membership->is_ready(index);
+  return followed_->membership->is_ready(index) && !members_[index]->is_unproven;
 }
 
 bool HealthWatch::has_another(const Replica& replica) const noexcept {

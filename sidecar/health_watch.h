@@ -18,6 +18,7 @@
 #include "sidecar/health.h"
 #include "sidecar/missed.h"
 #include "sidecar/settings.h"
+#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -29,10 +30,15 @@ class HealthWatch {
 
  public:
   // `probes`: the way to the replicas for probes alone.
-  HealthWatch(net::Core& core, metrics::CoreSheet& sheet, std::unique_ptr<hop::Upstreams> probes);
+  // `unproven`: of all cores together.
+  HealthWatch(net::Core& core, metrics::CoreSheet& sheet, std::unique_ptr<hop::Upstreams> probes,
+              UnprovenReplicas& unproven);
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
   ~HealthWatch();
+
+  // Who we are to those that are probed; see hop::Upstreams.
+  void introduce_as(std::shared_ptr<const hop::PeerIdentity> self);
 
   // New settings: a replica that was a member before, with that name and address, keeps its health;
   // all others are in service. `shards` are the members' in the metrics, `missed` what they have.
@@ -80,15 +86,21 @@ class HealthWatch {
  private:
   using Asks = boost::intrusive::list<Ask, boost::intrusive::constant_time_size<false>>;
   struct Replica {
+    std::string name;
     Endpoint address;
     metrics::ShardIndex shard = 0;
     std::shared_ptr<Missed> missed;
     Health health;
     Asks waiting;  // the oldest first
     bool is_member = false;
-    bool is_probed = false;  // just now
+    bool is_probed = false;          // just now
+    bool is_unproven = false;        // it has not proved membership when it was to
+    bool awaits_first_word = false;  // it is to be probed for that alone
+    [[nodiscard]] bool takes_everything() const noexcept {
+      return health.is_in_service() && !is_unproven;
+    }
   };
-  using Key = std::pair<std::string, Endpoint>;  // name and address
+  using Key = UnprovenReplicas::Key;  // name and address
 
   [[nodiscard]] Replica* find(const Settings& settings, shard::MemberIndex member) noexcept;
   // The smaller the better; nullopt: can't be asked.
@@ -101,12 +113,16 @@ class HealthWatch {
   void probe_if_wanted(Replica& replica);
   Task<void> probe_one(Replica& replica);
   void eject_if_allowed(Replica& replica);
+  void note_failure(Replica& replica, const Error& failure, SteadyPoint began);
+  void refuse(Replica& replica, const std::string& why);
+  void settle(Replica& replica);
   void break_off(Replica& replica) noexcept;
   void forget_strangers();
 
   net::Core& core_;
   metrics::CoreSheet& sheet_;
   std::unique_ptr<hop::Upstreams> probes_;
+  UnprovenReplicas& unproven_;
   std::shared_ptr<const Settings> followed_;
   // Of followed_, and those that were and are still waited for or probed.
   std::map<Key, Replica> replicas_;

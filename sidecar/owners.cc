@@ -6,6 +6,7 @@
 #include <boost/container/static_vector.hpp>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/internal_fields.h"
 #include "sidecar/messages.h"
 
@@ -53,6 +54,7 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
     fields_.add(http::internal::missed, news->text);
   }
   outgoing_.fields = fields_.text();
+  outgoing_.peer = settings_.membership->name(member);
   auto exchange = core_.replicas->exchange();
   using BreakOff = HealthWatch::BreakOff;
   const bool repeatable = outgoing_.body == nullptr && http::is_idempotent(outgoing_.method);
@@ -63,9 +65,23 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   asked.end(answered);
   fields_.cut(size);
   if (!answered) co_return answered.error();
+  if (const auto refused = wants_proof(exchange->head())) co_return *refused;
   const auto holder = named_holder(exchange->head());
   if (holder) co_return Refusal{settings_.membership->topology->find(*holder)};
   co_return Answer{std::move(exchange), member};
+}
+
+// A replica that has a key heeds nothing that we say without one: its answer may be another
+// country's.
+std::optional<Error> Owners::wants_proof(const http::ResponseHead& head) {
+  if (settings_.peer_keys || !head.fields.has(http::internal::unproven)) return std::nullopt;
+  Error refused{ErrorKind::untrusted, ErrorSource::peer,
+                outgoing_.body == nullptr ? Retry::yes : Retry::no,
+                "it wants a proof of membership; give this sidecar its --peer-key-file"};
+  if (const auto held_back = core_.peer_complaints.next(core_.core.steady_now())) {
+    log::warning("replica {} is not used: {}", outgoing_.peer, refused.message);
+  }
+  return refused;
 }
 
 // For the head of a replica's answer, from now on. The time for the first byte begins when a body
@@ -79,8 +95,9 @@ Milliseconds Owners::wait_for_head() const noexcept {
 // A request that was never sent can go to the next owner without counting as a repeat: that one is
 // the first whom it costs anything.
 bool Owners::may_repeat_after(const Error& failure) noexcept {
-  const bool never_sent =
-      failure.kind == ErrorKind::refused || failure.kind == ErrorKind::unresolved;
+  const bool never_sent = failure.kind == ErrorKind::refused ||
+                          failure.kind == ErrorKind::unresolved ||
+                          failure.kind == ErrorKind::untrusted;
   return never_sent || core_.repeats.spend(core_.core.steady_now());
 }
 

@@ -9,20 +9,21 @@
 
 namespace ringside::sidecar {
 
-Task<Result<std::uint64_t>> probe(net::Core& core, hop::Upstreams& upstreams,
-                                  const Endpoint& address, std::string_view lines) {
+Task<Result<std::uint64_t>> probe(net::Core& core, hop::Upstreams& upstreams, Probed replica,
+                                  std::string_view lines) {
   const http::Target target{"*", {}, false};
-  const std::string host = address.text();
+  const std::string host = replica.address.text();
   hop::UpstreamRequest request;
   request.method = "OPTIONS";
   request.target = &target;
   request.host = host;
   const std::string fields = fmt::format("Max-Forwards: 0\r\nConnection: close\r\n{}", lines);
   request.fields = fields;
+  request.peer = replica.name;
   const hop::UpstreamLimits limits{limits::probe_timeout, limits::probe_timeout,
                                    core.steady_now() + limits::probe_timeout};
   const auto exchange = upstreams.exchange();
-  const auto answered = co_await exchange->ask(address, request, limits);
+  const auto answered = co_await exchange->ask(replica.address, request, limits);
   if (!answered) co_return answered.error();
   const auto digits = exchange->head().fields.first(http::internal::heeded);
   std::uint64_t heeded = 0;

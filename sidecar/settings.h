@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "geo/country_database.h"
 #include "hop/options.h"
+#include "hop/peer_proof.h"
 #include "http/query_rules.h"
 #include "http/route_table.h"
 #include "net/origin.h"
@@ -45,8 +46,10 @@ struct Options {
 // with.
 struct Settings : hop::Options, Options {
   std::vector<Route> routes;
-  http::RouteTable route_table;                           // over routes
-  tier::MembershipPointer membership;                     // never null
+  http::RouteTable route_table;        // over routes
+  tier::MembershipPointer membership;  // never null
+  // Only a replica that proves to know one of them is used; null: whichever answers is.
+  std::shared_ptr<const hop::PeerKeys> peer_keys;
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
   std::string name = "ringside";  // a token (RFC 9110 §5.6.2); see http::HopIdentity
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change

@@ -1,5 +1,7 @@
 #include "sidecar/sidecar.h"
 
+#include <fmt/format.h>
+
 #include "base/limits.h"
 #include "http/hop.h"
 #include "net/core.h"
@@ -15,6 +17,11 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
                                               Shared& shared, metrics::Sheet& sheet) {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->identity = http::HopIdentity(settings->name, settings->via_name, shared.mark);
+  if (settings->peer_keys) {
+    snapshot->peer_identity = std::make_shared<const hop::PeerIdentity>(
+        hop::PeerIdentity{hop::PeerRole::sidecar, fmt::format("{}-{}", settings->name, shared.mark),
+                          settings->peer_keys});
+  }
   for (const shard::Member& member : settings->membership->topology->members()) {
     snapshot->shards.push_back(sheet.shard(member.name));
   }
@@ -100,13 +107,13 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
     if (state.snapshot->settings->countries != snapshot->settings->countries) {
       state.countries.replace(snapshot->settings->countries);
     }
-    state.origins->set_tls(snapshot->settings->tls);
-    state.health.follow(snapshot->settings, snapshot->shards, snapshot->missed);
-    state.snapshot = snapshot;
+    state.follow(snapshot);
   });
 }
 
 std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settings.get(); }
+
+const UnprovenReplicas& Sidecar::unproven() const noexcept { return impl_->shared.unproven; }
 
 const metrics::Sheet& Sidecar::sheet() const {
   const auto origins = impl_->shared.gates.figures(cores()[0].steady_now());

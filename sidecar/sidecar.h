@@ -11,6 +11,7 @@
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/settings.h"
+#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -29,6 +30,8 @@ class Sidecar final : public hop::Half {
   // Publishes new settings to every core, whole; returns when all have them.
   void apply(std::shared_ptr<const Settings> settings);
   [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
+  // Who of the replicas has not proved membership, and so is not used.
+  [[nodiscard]] const UnprovenReplicas& unproven() const noexcept;
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

@@ -47,6 +47,24 @@ TEST(CacheKey, DiffersWhereAnyPartDiffers) {
   EXPECT_EQ(hashes.size(), made / 8);
 }
 
+// What a stranger says of itself can't lead to a member's key.
+TEST(CacheKey, OfAStrangerIsNoMembers) {
+  CacheKey member;
+  CacheKey stranger;
+  for (const auto* extra : {"", "DE", "stranger http", "http"}) {
+    for (const auto* others_extra : {"", "DE", "stranger http", "http"}) {
+      member.assign(http::Scheme::http, "a.test", target_of("/a"), extra);
+      stranger.assign(http::Scheme::http, "a.test", target_of("/a"), others_extra,
+                      Keyspace::strangers);
+      EXPECT_NE(member.text, stranger.text);
+      EXPECT_NE(member.own_hash, stranger.own_hash);
+      EXPECT_EQ(member.uri(), stranger.uri());  // a purge finds both
+      EXPECT_EQ(member.hash, stranger.hash);
+    }
+  }
+  EXPECT_EQ(readable(stranger), "stranger http a.test /a http");
+}
+
 TEST(CacheKey, IsOneForSpellingsOfOneTarget) {
   const auto key = key_of("a.test", "/b~?x", "DE");
   for (const auto* target : {"/a/../b%7e?x", "/./b~?x", "http://other.test/b%7E?x"}) {

@@ -90,6 +90,19 @@ TEST(RequestContext, BelievesOnlyASidecarAboutCountryAndKey) {
   EXPECT_NE(told.key.text, plain.key.text);
 }
 
+// A client at a replica's own port chose the country of an entry by `Ringside-Extra-Key`.
+TEST(RequestContext, NothingInternalIsLeftOfAStranger) {
+  http::Fields fields;
+  for (const auto* name : {"ringside-topology", "Accept", "Ringside-Extra-Key", "RINGSIDE-Bucket",
+                           "Ringside-Of-A-Later-Release", "Ringside-Extra-Key", "X-Ringside"}) {
+    fields.add(name, "x");
+  }
+  EXPECT_TRUE(strip_internal(fields));
+  EXPECT_EQ(fields.size(), 2U);
+  EXPECT_TRUE(fields.has("accept") && fields.has("x-ringside"));
+  EXPECT_FALSE(strip_internal(fields));
+}
+
 // The scheme in the key was always http.
 TEST(RequestContext, BelievesOnlyASidecarAboutTheScheme) {
   const auto settings = some_settings();

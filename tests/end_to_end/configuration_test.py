@@ -105,7 +105,7 @@ class Mistakes(Tier):
             for listen, admin in ((address, free), (free, address)):
                 for arguments in (
                     ["up", "--replicas", 1, "--geo", self.countries()],
-                    ["sidecar", "--replicas", "a=b:1", "--geo", self.countries()],
+                    ["sidecar", "--replicas", "a=b:1", "--geo", self.countries(), "--insecure-peers"],
                     ["cache", "--name", "a", "--origin", "http://o"],
                 ):
                     with self.subTest(command=arguments[0], listen=listen, admin=admin):
@@ -129,9 +129,10 @@ class Mistakes(Tier):
 class Validity(Tier):
     def test_the_example_is_valid_for_every_command(self):
         example = ROOT / "docs" / "ringside.example.yaml"
+        key = ("--peer-key-file", self.file("peer.key", "k" * 64))
         for command in ("sidecar", "cache"):
             with self.subTest(command):
-                done = ringside(command, "--config", example, "--validate")
+                done = ringside(command, "--config", example, *key, "--validate")
                 self.assertIn("the configuration is valid; 3 routes", done.stdout)
 
     def test_flags_win_over_the_file(self):

@@ -19,6 +19,7 @@ class Start(Tier):
         super().setUp()
         self.cache = ["cache", "--name", "cache-0", "--origin", "http://127.0.0.1:9"]
         self.sidecar = ["sidecar", "--replicas", "cache-0=127.0.0.1:9", "--geo", self.countries()]
+        self.sidecar += ["--insecure-peers"]
         self.up = ["up", "--replicas", "1", "--geo", self.countries()]
 
     def fails(self, code: int, *arguments, part: str, remedy: str, user=None) -> None:

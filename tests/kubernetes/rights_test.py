@@ -16,7 +16,7 @@ def sidecar(name: str, account: str, target: str) -> dict:
         "image": "ringside:test",
         "imagePullPolicy": "Never",
         "args": ["sidecar", "--listen=[::]:8080", f"--admin=[::]:{ADMIN}", f"--kubernetes={target}",
-                 "--threads=1"],  # fmt: skip
+                 "--insecure-peers", "--threads=1"],  # fmt: skip
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": ADMIN}, "periodSeconds": 1},
     }
     spec = {

@@ -29,6 +29,7 @@ from documents import (
 TIER = "ringside-cache"
 ACCOUNT = "ringside"
 USER = 65532
+PEER_SECRET = "ringside-peer-key"
 RIGHTS = [
     {
         "apiGroups": ["apps"],
@@ -287,9 +288,32 @@ def configuration(documents: Documents) -> Mistakes:
                 yield f"{pod.name}: a subPath does not follow changes"
 
 
+def peer_keys(documents: Documents) -> Mistakes:
+    """Each container of ringside, and no other, has the tier's key from a Secret; none is told."""
+    for secret in of_kind(documents, "Secret"):
+        yield f"{title(secret)}: a key in the manifests is no secret"
+    for pod in pods(documents):
+        secrets = {v["name"]: v["secret"] for v in pod.spec.get("volumes", []) if "secret" in v}
+        for container in pod.containers:
+            mounts = [m for m in container.get("volumeMounts", []) if m["name"] in secrets]
+            if container not in pod.ringside:
+                if mounts:
+                    yield f"{pod.name}: {container['name']} has the peer key"
+                continue
+            given = arguments(container)
+            folder = given.get("peer-key-file", "").rpartition("/")[0]
+            own = [m for m in mounts if m["mountPath"] == folder]
+            if not own or "insecure-peers" in given:
+                yield f"{pod.name} has no peer key"
+            elif secrets[own[0]["name"]].get("secretName") != PEER_SECRET:
+                yield f"{pod.name} has not the peer key of the others"
+            elif "subPath" in own[0]:
+                yield f"{pod.name}: a subPath does not follow changes of the peer key"
+
+
 RULES = (
     versions, labels, namespaces, selectors, ports, ingresses, policies, tier, rights, tokens,
-    termination, containers, listening, configuration,
+    termination, containers, listening, configuration, peer_keys,
 )  # fmt: skip
 
 

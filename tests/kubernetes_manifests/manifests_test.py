@@ -330,6 +330,20 @@ AGAINST_OUR_RULES = (
         lambda d: ringside_of(d)["volumeMounts"][0].update(subPath="ringside.yaml"),
         "a subPath does not follow",
     ),
+    (*OF_CACHES, lambda d: leave_out(d, "--peer-key-file"), "ringside-cache has no peer key"),
+    (*OF_SIDECARS, lambda d: ringside_of(d)["args"].append("--insecure-peers"), "has no peer key"),
+    (
+        *OF_NATIVE,
+        lambda d: spec_of(d)["volumes"][1]["secret"].update(secretName="other"),
+        "app has not the peer key of the others",
+    ),
+    (
+        *OF_APPS,
+        lambda d: spec_of(d)["containers"][0].update(
+            volumeMounts=[{"name": "ringside-peer-key", "mountPath": "/key"}]
+        ),
+        "app: app has the peer key",
+    ),
 )
 
 

@@ -33,6 +33,8 @@ class Program(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.kubeconfig = self.folder / "kubeconfig"
         self.kubeconfig.write_text(json.dumps(KUBECONFIG))
+        self.peer_key = self.folder / "peer-key"  # in the place of the Secret's
+        self.peer_key.write_text("0" * 64 + "\n")
 
     def command(self, folder: str, pod: Pod, container: dict) -> list[str]:
         """As the kubelet would start it, but with files that are here."""
@@ -42,7 +44,9 @@ class Program(unittest.TestCase):
         file = self.folder / key
         file.write_text(one(documents(folder), "ConfigMap", name)["data"][key])
         command = [
-            argument.replace("$(POD_NAME)", REPLICA).replace(given["config"], str(file))
+            argument.replace("$(POD_NAME)", REPLICA)
+            .replace(given["config"], str(file))
+            .replace(given["peer-key-file"], str(self.peer_key))
             for argument in container["args"]
         ]
         # The database is in the image; a build may be without.

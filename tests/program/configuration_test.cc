@@ -25,6 +25,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string example = RINGSIDE_SOURCE_DIR "/docs/ringside.example.yaml";
+const std::string without_key = "\ninsecure_peers: true\n";  // peer_keys_test.cc is about keys
 
 Result<Configuration> read(const std::string& text, Command command = Command::sidecar) {
   Configuration configuration = defaults(command);
@@ -35,7 +36,7 @@ Result<Configuration> read(const std::string& text, Command command = Command::s
 TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   Configuration configuration = defaults(Command::sidecar);
   ASSERT_TRUE(overlay_file(configuration, example));
-  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns"};
+  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns", "insecure-peers"};
   for (const Option& option : all_options()) {
     const bool stands_instead = instead.contains(option.name);
     EXPECT_EQ(configuration.given(option.name), !stands_instead) << option.key();
@@ -56,7 +57,7 @@ TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
 // What can't stand beside `replicas` and `peers` stands in comments, and is right too.
 TEST(Configuration, TheExamplesAlternativesAreValid) {
   const std::string text = read_file(example, limits::configuration_size_bytes).value();
-  for (const std::string key : {"kubernetes", "kubeconfig", "dns"}) {
+  for (const std::string key : {"kubernetes", "kubeconfig", "dns", "insecure_peers"}) {
     const auto from = text.find("\n# " + key + ": ");
     ASSERT_NE(from, std::string::npos) << key;
     const auto line = text.substr(from + 3, text.find('\n', from + 3) - from - 3);
@@ -88,7 +89,7 @@ TEST(Configuration, MembersHaveOneSource) {
       {Command::cache, cache + "dns: c\npeers: a=h:1", "peers: stands beside --dns c"},
   };
   for (const Case& one : cases) {
-    const auto loaded = read(one.text, one.command);
+    const auto loaded = read(one.text + without_key, one.command);
     ASSERT_TRUE(loaded) << loaded.error().message;
     const auto checked = check(one.command, *loaded);
     ASSERT_EQ(checked.has_value(), one.message.empty()) << one.text;
@@ -237,7 +238,7 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
       {Command::shard, "listen: h:1\nadmin: h:1", ""},
   };
   for (const Case& one : cases) {
-    const auto loaded = read(one.text, one.command);
+    const auto loaded = read(one.text + without_key, one.command);
     ASSERT_TRUE(loaded) << loaded.error().message;
     const auto checked = check(one.command, *loaded);
     ASSERT_EQ(checked.has_value(), one.message.empty()) << one.text;

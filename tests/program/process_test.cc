@@ -72,9 +72,10 @@ struct Running {
 
 const std::string cache_yaml =
     "name: cache-0\nlisten: 127.0.0.1:0\norigin: http://127.0.0.1:9\nthreads: 1\n"
-    "peers: cache-0=127.0.0.1:1\n";
+    "peers: cache-0=127.0.0.1:1\ninsecure_peers: true\n";
 const std::string sidecar_yaml =
-    "listen: 127.0.0.1:0\nthreads: 1\nshard_key: path\nreplicas: cache-0=127.0.0.1:1\n";
+    "listen: 127.0.0.1:0\nthreads: 1\nshard_key: path\nreplicas: cache-0=127.0.0.1:1\n"
+    "insecure_peers: true\n";
 const std::string up_yaml =
     "listen: 127.0.0.1:0\nthreads: 1\nshard_key: path\nreplicas: 2\nmemory: 1MiB\n";
 
@@ -135,7 +136,7 @@ TEST(Process, AnInvalidFileIsRefusedAndTheOldOneStays) {
   const std::string before = running.ask("GET", "/config").body;
   const auto refused = running.rewrite(sidecar_yaml + "lisen: x\n");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("tier.yaml:6: "));
+  EXPECT_THAT(refused.error().message, HasSubstr("tier.yaml:7: "));
   EXPECT_EQ(running.ask("GET", "/config").body, before);
   const auto ready = running.ask("GET", "/readyz");
   EXPECT_EQ(ready.status, 200);

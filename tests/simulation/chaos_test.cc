@@ -18,10 +18,12 @@ constexpr std::size_t requests_between = 60;
 // Longer than a replica that has returned is spared.
 constexpr Milliseconds recovery{3'000};
 
+Shape shape_of_all() { return {.replicas = 10, .sidecars = 2, .cores = 2}; }
+
 class Chaos {
  public:
-  explicit Chaos(std::uint64_t seed)
-      : scene_(seed, {.replicas = 10, .sidecars = 2, .cores = 2}, requests, 120) {}
+  explicit Chaos(std::uint64_t seed, Shape shape = shape_of_all())
+      : scene_(seed, std::move(shape), requests, 120) {}
 
   void run() {
     for (std::size_t answered = 0; answered < requests; answered += requests_between) {
@@ -78,6 +80,14 @@ TEST(SimulationOfChaos, EveryAnswerIsRightAndAllRecover) {
   for (const std::uint64_t seed : seeds(4)) {
     SCOPED_TRACE(shown(seed));
     Chaos(seed).run();
+  }
+}
+
+// Whatever a proof is broken off by, it is made on the next connection.
+TEST(SimulationOfChaos, AmongMembersThatProveThemselvesToo) {
+  for (const std::uint64_t seed : seeds(2)) {
+    SCOPED_TRACE(shown(seed));
+    Chaos(seed, with_peer_key(shape_of_all())).run();
   }
 }
 

@@ -18,6 +18,14 @@ T started(Result<T> result) {
 
 }  // namespace
 
+Shape with_peer_key(Shape shape, char key) {
+  const auto keys =
+      std::make_shared<const hop::PeerKeys>(*hop::PeerKeys::parse(std::string(32, key)));
+  shape.of_replicas = [keys](cache::Settings& settings) { settings.peer_keys = keys; };
+  shape.of_sidecars = [keys](sidecar::Settings& settings) { settings.peer_keys = keys; };
+  return shape;
+}
+
 SimulatedTier::SimulatedTier(World& world, Shape shape)
     : world_(world),
       shape_(std::move(shape)),

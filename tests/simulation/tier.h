@@ -22,6 +22,9 @@ struct Shape {
   std::function<void(sidecar::Settings&)> of_sidecars = {};
 };
 
+// The same, of members that prove that they know `key`.
+[[nodiscard]] Shape with_peer_key(Shape shape, char key = 'k');
+
 // An origin, replicas in front of it and sidecars in front of them.
 class SimulatedTier {
  public:

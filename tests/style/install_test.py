@@ -28,7 +28,7 @@ class Install(ProjectTest):
 
     def test_documents_and_licences_come_along(self) -> None:
         documents = self.folder / "share/doc/ringside"
-        for name in ("LICENSE", "README.md"):
+        for name in ("LICENSE", "README.md", "SECURITY.md"):
             self.assertTrue((documents / name).is_file(), name)
 
     def test_the_country_database_comes_along_where_there_is_one(self) -> None:

@@ -3,6 +3,7 @@
 import http.client
 import pathlib
 import re
+import secrets
 import subprocess
 import tempfile
 import time
@@ -83,6 +84,8 @@ class Deployment:
         self.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "ringside"}})
         self.endpoints = self._kept(EndpointHistory(self.api, PLACE, NAME))
         self.origin = self._kept(Origin(self.folder))
+        peer_key = f"--from-literal=key={secrets.token_hex(32)}"
+        kubectl("create", "secret", "generic", "ringside-peer-key", peer_key)
         kubectl("apply", "-f", "-", stdin=manifests())
         self.wait_for_replicas(REPLICAS)
         self.sidecars = wait_until(self._ready_sidecars, "two sidecars")

@@ -1,0 +1,63 @@
+#include "sidecar/unproven_replicas.h"
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+
+namespace ringside::sidecar {
+
+void UnprovenReplicas::expect(const Key& replica) {
+  const std::lock_guard lock(mutex_);
+  rows_.try_emplace(replica, Row{"it was not asked yet", std::nullopt});
+}
+
+bool UnprovenReplicas::refused(const Key& replica, const std::string& why, SteadyPoint now) {
+  const std::lock_guard lock(mutex_);
+  Row& row = rows_[replica];
+  const bool is_news = !row.logged || row.why != why;
+  if (!is_news && now - *row.logged < limits::peer_reminder_interval) return false;
+  row = {why, now};
+  return true;
+}
+
+bool UnprovenReplicas::settled(const Key& replica) {
+  const std::lock_guard lock(mutex_);
+  const auto found = rows_.find(replica);
+  if (found == rows_.end()) return false;
+  const bool was_logged = found->second.logged.has_value();
+  rows_.erase(found);
+  return was_logged;
+}
+
+void UnprovenReplicas::keep(const tier::Membership& membership) {
+  const std::lock_guard lock(mutex_);
+  std::map<Key, Row> kept;
+  for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
+    const auto found = rows_.find(Key(membership.name(index), membership.address(index)));
+    if (found != rows_.end()) kept.insert(*found);
+  }
+  rows_ = std::move(kept);
+}
+
+bool UnprovenReplicas::are_all(const tier::Membership& membership) const {
+  const std::lock_guard lock(mutex_);
+  if (rows_.empty()) return false;
+  for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
+    if (!membership.is_somewhere(index)) continue;
+    if (!rows_.contains(Key(membership.name(index), membership.address(index)))) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> UnprovenReplicas::lines() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  out.reserve(rows_.size());
+  for (const auto& [replica, row] : rows_) {
+    out.push_back(fmt::format("replica {} at {} is not used: {}", replica.first,
+                              replica.second.text(), row.why));
+  }
+  return out;
+}
+
+}  // namespace ringside::sidecar

@@ -1,0 +1,176 @@
+#include "http1/introduction.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "hop/peer_handshake.h"
+#include "http1/exchange.h"
+#include "http1/head_parser.h"
+#include "http1/pool.h"
+#include "tests/http1/some_connection.h"
+#include "tests/http1/some_exchange.h"
+
+namespace ringside::http {
+namespace {
+
+using support::answer;
+using support::ScriptedPeer;
+using support::Stage;
+using testing::HasSubstr;
+
+const std::string old_key(32, 'o');
+const std::string new_key(32, 'n');
+
+std::shared_ptr<const hop::PeerIdentity> member(hop::PeerRole role, std::string name,
+                                                const std::string& keys) {
+  return std::make_shared<const hop::PeerIdentity>(hop::PeerIdentity{
+      role, std::move(name), std::make_shared<const hop::PeerKeys>(*hop::PeerKeys::parse(keys))});
+}
+std::shared_ptr<const hop::PeerIdentity> sidecar(const std::string& keys) {
+  return member(hop::PeerRole::sidecar, "ringside-1", keys);
+}
+
+// A server that proves membership, and then tells who it takes the other side for.
+ScriptedPeer::Script replica(std::string name, const std::string& keys) {
+  const auto self = member(hop::PeerRole::replica, std::move(name), keys);
+  return [self](Stage& stage) {
+    hop::PeerDoor door;
+    while (true) {
+      const std::string bytes = stage.read_request();
+      RequestHead request;
+      ASSERT_TRUE(parse_request_head(bytes, HeadLimits::defaults(), request));
+      Response response;
+      if (door.hear(self.get(), request, response).is_word) {
+        stage.send(
+            fmt::format("HTTP/1.1 {} Word\r\n{}\r\n", response.status, response.fields.text()));
+        if (response.is_last) return stage.close();
+      } else {
+        stage.send(answer("200 OK", "", door.proven() != nullptr ? "member" : "stranger"));
+      }
+    }
+  };
+}
+
+class IntroductionTest : public OneCore {
+ protected:
+  struct Outcome {
+    Result<void> asked = Error{};
+    std::string body;
+  };
+  Task<void> ask(Pool& pool, const Endpoint& address, std::string_view peer, Outcome& outcome) {
+    auto exchange = pool.exchange();
+    hop::UpstreamRequest request = some_request("GET");
+    request.peer = peer;
+    constexpr Milliseconds far{10'000};
+    outcome.asked = co_await exchange->ask(address, request, {far, far, clock_.steady_now() + far});
+    outcome.body.clear();
+    if (!outcome.asked) co_return;
+    const auto body = co_await whole_body(*exchange);
+    if (body) outcome.body = *body;
+  }
+};
+
+TEST_F(IntroductionTest, AConnectionIsProvedOnceAndThenUsedAgain) {
+  ScriptedPeer peer(replica("cache-0", old_key));
+  support::run_on(core(), [&]() -> Task<void> {
+    Pool pool(core(), ErrorSource::peer);
+    pool.introduce_as(sidecar(old_key));
+    Outcome outcome;
+    for (int turn = 0; turn < 3; ++turn) {
+      co_await ask(pool, peer.address(), "cache-0", outcome);
+      EXPECT_EQ(outcome.body, "member");
+    }
+  });
+  EXPECT_EQ(peer.connections(), 1U);
+  EXPECT_EQ(peer.requests(), 2U + 3U);
+}
+
+TEST_F(IntroductionTest, WithoutAnIdentityNothingIsSaidOfIt) {
+  ScriptedPeer peer(replica("cache-0", old_key));
+  support::run_on(core(), [&]() -> Task<void> {
+    Pool pool(core(), ErrorSource::peer);
+    Outcome outcome;
+    co_await ask(pool, peer.address(), "cache-0", outcome);
+    EXPECT_EQ(outcome.body, "stranger");
+  });
+  EXPECT_EQ(peer.requests(), 1U);
+}
+
+TEST_F(IntroductionTest, WhoProvesNothingIsAskedNothing) {
+  ScriptedPeer other_key(replica("cache-0", new_key));
+  ScriptedPeer no_replica(support::always(answer("200 OK", "", "hello")));
+  ScriptedPeer gone([](Stage& stage) { stage.close(); });
+  ScriptedPeer gone_later([](Stage& stage) {
+    stage.read_request();
+    stage.close();
+  });
+  support::run_on(core(), [&]() -> Task<void> {
+    Pool pool(core(), ErrorSource::peer);
+    pool.introduce_as(sidecar(old_key));
+    Outcome outcome;
+    for (const auto* peer : {&other_key, &no_replica}) {
+      co_await ask(pool, peer->address(), "cache-0", outcome);
+      EXPECT_FALSE(outcome.asked);
+      EXPECT_EQ(outcome.asked.error().kind, ErrorKind::untrusted);
+      EXPECT_EQ(outcome.asked.error().source, ErrorSource::peer);
+      EXPECT_EQ(outcome.asked.error().retry, Retry::yes);  // nobody has seen the request
+    }
+    for (const auto* peer : {&gone, &gone_later}) {
+      co_await ask(pool, peer->address(), "cache-0", outcome);
+      EXPECT_FALSE(outcome.asked);
+      EXPECT_EQ(outcome.asked.error().kind, ErrorKind::disconnected);
+      EXPECT_EQ(outcome.asked.error().retry, Retry::yes);
+    }
+  });
+  for (const auto* peer : {&other_key, &no_replica, &gone_later}) {
+    for (const std::string& head : peer->heads()) {
+      EXPECT_THAT(head, HasSubstr("OPTIONS * HTTP/1.1\r\n"));
+    }
+  }
+}
+
+// An address that another replica has now was asked on the connection to the one before it.
+TEST_F(IntroductionTest, AConnectionIsOfThePeerThatProvedItself) {
+  ScriptedPeer peer(replica("cache-0", old_key));
+  support::run_on(core(), [&]() -> Task<void> {
+    Pool pool(core(), ErrorSource::peer);
+    pool.introduce_as(sidecar(old_key));
+    Outcome outcome;
+    co_await ask(pool, peer.address(), "cache-0", outcome);
+    EXPECT_TRUE(outcome.asked);
+    co_await ask(pool, peer.address(), "cache-1", outcome);
+    EXPECT_FALSE(outcome.asked);
+    EXPECT_THAT(outcome.asked.error().message, HasSubstr("another member than cache-1"));
+  });
+}
+
+TEST_F(IntroductionTest, WhatAnOldKeyHasProvedIsNotUsedAgain) {
+  ScriptedPeer peer(replica("cache-0", old_key + "\n" + new_key));
+  support::run_on(core(), [&]() -> Task<void> {
+    Pool pool(core(), ErrorSource::peer);
+    Outcome outcome;
+    std::size_t connections = 0;
+    for (const auto& [keys, opens] :
+         std::vector<std::pair<std::string, bool>>{{old_key, true},
+                                                   {old_key + "\n" + new_key, false},
+                                                   {new_key, true},
+                                                   {new_key, false}}) {
+      pool.introduce_as(sidecar(keys));
+      co_await ask(pool, peer.address(), "cache-0", outcome);
+      EXPECT_EQ(outcome.body, "member");
+      connections += opens ? 1 : 0;
+      EXPECT_EQ(peer.connections(), connections) << keys;
+    }
+    // In use while the key went.
+    auto lease = pool.take_idle(peer.address(), false, "cache-0");
+    EXPECT_TRUE(lease);
+    pool.introduce_as(sidecar(old_key));
+    pool.give_back(peer.address(), std::move(*lease));
+    EXPECT_FALSE(pool.take_idle(peer.address(), false, "cache-0"));
+  });
+}
+
+}  // namespace
+}  // namespace ringside::http
