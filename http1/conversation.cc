@@ -2,20 +2,25 @@
 
 #include "http1/client_caller.h"
 #include "http1/response_writer.h"
-#include "http1/turn.h"
 
 namespace ringside::http {
 namespace {
 
 class Conversation {
  public:
-  Conversation(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log)
-      : client_(client), handler_(handler), log_(log), caller_(client), writer_(client) {}
+  Conversation(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log,
+               const TurnTerms& terms)
+      : client_(client),
+        handler_(handler),
+        log_(log),
+        terms_(terms),
+        caller_(client, terms.io),
+        writer_(client, terms.io) {}
 
   Task<void> run() {
     std::uint32_t requests = 0;
     for (bool goes_on = true; goes_on;) {
-      const auto next = co_await next_request(client_, request_);
+      const auto next = co_await next_request(client_, request_, terms_);
       if (next && !*next) co_return;
       const SteadyPoint began = client_.core().steady_now();
       handler_.begin(client_.remote());
@@ -44,7 +49,7 @@ class Conversation {
       handler_.sent(written.sent);
       end_record(written.sent);
     }
-    co_await end_connection(client_);
+    co_await end_connection(client_, terms_);
   }
 
  private:
@@ -72,6 +77,7 @@ class Conversation {
   Connection& client_;
   hop::Handler& handler_;
   hop::AccessLog::Queue* const log_;
+  const TurnTerms& terms_;
   ClientCaller caller_;
   ResponseWriter writer_;
   RequestHead request_;
@@ -81,12 +87,13 @@ class Conversation {
 
 }  // namespace
 
-Task<void> converse(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log) {
+Task<void> converse(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log,
+                    const TurnTerms& terms) {
   if (handler.expects_proxy_header(client.remote())) {
     const auto told = co_await read_proxy_header(client);
     if (!told) co_return;
   }
-  Conversation conversation(client, handler, log);
+  Conversation conversation(client, handler, log, terms);
   co_await conversation.run();
 }
 

@@ -5,12 +5,12 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, TurnTimeouts timeouts) {
+Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnTerms& terms) {
   static const HeadLimits head_limits = HeadLimits::defaults();
-  client.set_deadline(timeouts.idle);
+  client.set_deadline(terms.idle);
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
-  client.set_deadline(timeouts.head);
+  client.set_deadline(terms.head);
   auto read = client.take_request(head_limits, head);
   if (!read) read = co_await client.read_request(head_limits, head);
   if (*read) co_return true;
@@ -46,9 +46,9 @@ Task<Result<void>> read_proxy_header(Connection& client) {
   }
 }
 
-Task<void> end_connection(Connection& client) {
-  client.set_deadline(limits::linger_timeout);
-  co_await client.linger(limits::linger_size_bytes);
+Task<void> end_connection(Connection& client, const TurnTerms& terms) {
+  client.set_deadline(terms.linger);
+  co_await client.linger(terms.linger_size_bytes);
 }
 
 }  // namespace ringside::http

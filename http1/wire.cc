@@ -11,8 +11,8 @@ class WireServer final : public hop::Server {
  public:
   WireServer(net::CoreGroup& cores, hop::ServerTerms terms)
       : terms_(std::move(terms)),
-        server_(
-            cores, [this](Connection& client) { return serve(client); }, terms_.address_limit) {}
+        server_(cores, [this](Connection& client) { return serve(client); },
+                {.address_limit = terms_.address_limit}) {}
 
   [[nodiscard]] Result<void> listen(const Endpoint& address) override {
     return server_.listen(address);
