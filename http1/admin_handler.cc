@@ -45,16 +45,6 @@ bool has_content(const RequestHead& request) noexcept {
   return request.framing.kind == Framing::Kind::chunked || request.framing.length_bytes != 0;
 }
 
-// Whether a page of another site has made a browser send this: it could drain or purge what only
-// this machine can reach. Programs send no Origin.
-bool is_from_another_site(const RequestHead& request) {
-  const auto origin = request.fields.first("origin");
-  if (!origin || request.method == "GET" || request.method == "HEAD") return false;
-  const auto scheme_end = origin->find("://");
-  return scheme_end == std::string_view::npos ||
-         origin->substr(scheme_end + 3) != request.fields.first("host").value_or("");
-}
-
 // Whatever a handler throws is its own affair: the server goes on.
 AdminServer::Answer call_guarded(const AdminServer::Handler& handler,
                                  const AdminServer::Request& request) {
@@ -109,6 +99,14 @@ void AdminHandler::refuse(const Error& error, Response& response) {
 void AdminHandler::sent(const hop::Sent& /*sent*/) { site_.crowd.turn_to(visitor_, Phase::asking); }
 
 void AdminHandler::judge(const RequestHead& request, Turn& turn) const {
+  if (const auto refusal = refuse_access(site_.access, request, client_.remote())) {
+    turn.answer = told(refusal->status, refusal->text);
+    if (refusal->status == 401) {
+      turn.field_name = "WWW-Authenticate";
+      turn.field_value = "Bearer";
+    }
+    return;
+  }
   if (request.framing.length_bytes > limits::admin_body_size_bytes) {
     turn.answer = too_large();
     return;
@@ -136,12 +134,9 @@ void AdminHandler::find_route(const RequestHead& request, Turn& turn) const {
   }
   const auto found = methods->second.find(request.method == "HEAD" ? "GET" : request.method);
   if (found == methods->second.end()) {
-    turn.allow = allowed(methods->second);
-    turn.answer = told(405, fmt::format("{} takes {}", methods->first, turn.allow));
-    return;
-  }
-  if (is_from_another_site(request)) {
-    turn.answer = told(403, "a page of another site may not change anything here");
+    turn.field_name = "Allow";
+    turn.field_value = allowed(methods->second);
+    turn.answer = told(405, fmt::format("{} takes {}", methods->first, turn.field_value));
     return;
   }
   turn.route = &found->second;
@@ -199,7 +194,7 @@ void AdminHandler::give(Turn& turn, Response& response) {
   fields.add("Cache-Control", "no-store");
   fields.add("X-Content-Type-Options", "nosniff");
   add_date(fields, client_.core().now());
-  if (!turn.allow.empty()) fields.add("Allow", turn.allow);
+  if (!turn.field_name.empty()) fields.add(turn.field_name, turn.field_value);
   response.body = Body(std::move(turn.answer.body));
 }
 

@@ -23,6 +23,7 @@ struct AdminSite {
   using Methods = std::map<std::string, Route, std::less<>>;
 
   std::map<std::string, Methods, std::less<>> routes;  // by path
+  AdminAccess access;
   AdminWorkers workers;
   AdminCrowd crowd;
   std::size_t bodies_bytes = 0;  // of requests in hand
@@ -52,7 +53,9 @@ class AdminHandler final : public hop::Handler {
     std::string body;
     const AdminSite::Route* route = nullptr;  // null: answered already
     AdminServer::Answer answer;
-    std::string allow;
+    // One field that the answer has beside the usual ones; empty: none.
+    std::string_view field_name;
+    std::string field_value;
   };
 
   // Everything that can be said before the body is there.

@@ -31,6 +31,7 @@ struct AdminServer::Impl {
 
   AdminSite site;
   bool started = false;
+  bool needs_workers = false;
   SystemClock clock;
   net::CoreGroup cores{"admin", 1, clock};
   Server server{cores,
@@ -46,6 +47,7 @@ struct AdminServer::Impl {
 
 void AdminServer::Impl::add(std::string method, std::string path, AdminSite::Route route) {
   RINGSIDE_CHECK(!started);
+  needs_workers = needs_workers || !route.quick;
   const bool is_new =
       site.routes[std::move(path)].emplace(std::move(method), std::move(route)).second;
   RINGSIDE_CHECK(is_new);
@@ -83,13 +85,17 @@ void AdminServer::on_quick(std::string method, std::string path, Handler handler
   impl_->add(std::move(method), std::move(path), {std::move(handler), true});
 }
 
+void AdminServer::set_access(const AdminAccess& access) {
+  impl_->cores.on_each([&](net::Core&) { impl_->site.access = access; });
+}
+
 Result<void> AdminServer::start(const Endpoint& listen) {
   RINGSIDE_CHECK(!impl_->started);
   if (const auto listening = impl_->server.listen(listen); !listening) {
     return invalid_input("for administrators: " + listening.error().message);
   }
   impl_->started = true;
-  impl_->site.workers.start();
+  if (impl_->needs_workers) impl_->site.workers.start();
   impl_->cores.start();
   return {};
 }

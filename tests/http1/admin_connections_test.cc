@@ -27,7 +27,7 @@ TEST_F(AdminConnectionsTest, IdleConnectionsHoldNoThread) {
   for (std::size_t i = 0; i < 4 * limits::admin_threads; ++i) {
     idle.push_back(std::make_unique<AdminClient>(server));
     if (i % 2 == 0) continue;  // some have asked once, some never
-    idle.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+    idle.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   }
   EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
 }
@@ -39,11 +39,11 @@ std::string address_of(std::size_t client) {
 
 TEST_F(AdminConnectionsTest, BeyondTheLimitTheLongestIdleConnectionIsClosed) {
   AdminClient first(server, address_of(0));
-  first.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+  first.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   std::vector<std::unique_ptr<AdminClient>> others;
   for (std::size_t i = 1; i < limits::admin_connections; ++i) {
     others.push_back(std::make_unique<AdminClient>(server, address_of(i)));
-    others.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+    others.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   }
   EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
   EXPECT_EQ(first.read_to_end(), "");
@@ -53,12 +53,12 @@ TEST_F(AdminConnectionsTest, BeyondTheLimitTheLongestIdleConnectionIsClosed) {
 
 TEST_F(AdminConnectionsTest, AnAddressWithItsShareMakesRoomOfItsOwn) {
   AdminClient other(server), first(server, address_of(0));
-  other.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
-  first.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+  other.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
+  first.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   std::vector<std::unique_ptr<AdminClient>> more;
   for (std::size_t i = 0; i < limits::admin_connections_per_address; ++i) {
     more.push_back(std::make_unique<AdminClient>(server, address_of(0)));
-    more.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+    more.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   }
   EXPECT_EQ(first.read_to_end(), "");
   other.send(request("GET /livez"));
@@ -78,9 +78,9 @@ TEST_F(AdminConnectionsTest, HalfHeadsMakeRoomToo) {
 
 TEST_F(AdminConnectionsTest, StopsWithConnectionsOpen) {
   AdminClient silent(server), idle(server), halfway(server), in_body(server);
-  idle.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+  idle.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   halfway.send("GET /liv");
-  in_body.send("PUT /topology HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+  in_body.send("PUT /topology HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
   server.stop();
   server.stop();
 }
@@ -95,7 +95,7 @@ TEST(AdminConnections, StopWaitsForTheAnswerInHand) {
   });
   ASSERT_TRUE(server.start(loopback));
   AdminClient client(server);
-  client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
   entered.get_future().wait();
   std::thread stopping([&] { server.stop(); });
   may_leave.set_value();
@@ -150,7 +150,8 @@ TEST_F(BlockedAdminServerTest, RequestsForAThreadAreBounded) {
   for (std::size_t i = 0; i < limits::admin_waiting; ++i) {
     waiting.push_back(std::make_unique<AdminClient>(server));
     // Both come at once, so that with the first's answer the second waits.
-    waiting.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" + request("PUT /topology"));
+    waiting.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" +
+                         request("PUT /topology"));
     waiting.back()->read_until("ok\n");
   }
   EXPECT_TRUE(

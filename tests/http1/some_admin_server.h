@@ -65,7 +65,7 @@ inline std::string ask(const AdminServer& server, std::string_view request) {
 inline std::string request(std::string_view line, std::string_view fields = "",
                            std::string_view body = "") {
   std::string text(line);
-  text += " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+  text += " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
   text += fields;
   text += "\r\n";
   return text += body;
