@@ -51,10 +51,12 @@ std::optional<Endpoint> Process::probe() const {
 FileWatch Process::watch() const {
   std::vector<std::string> files;
   if (!invocation_.config_file.empty()) files.push_back(invocation_.config_file);
-  const std::lock_guard lock(mutex_);
-  if (!configuration_.admin_token_file.empty()) files.push_back(configuration_.admin_token_file);
+  std::unique_lock lock(mutex_);
+  const Configuration configuration = configuration_;
+  lock.unlock();  // looking for files may hang, and probes take it
+  if (!configuration.admin_token_file.empty()) files.push_back(configuration.admin_token_file);
   if (invocation_.command != Command::cache) {
-    const std::string geo = country_file(configuration_);
+    const std::string geo = country_file(configuration);
     if (!geo.empty()) files.push_back(geo);
   }
   return FileWatch(std::move(files));
