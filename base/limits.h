@@ -355,14 +355,26 @@ constexpr Milliseconds dns_member_kept{60'000};
 
 // {}, and as many times that for all together as there are `admin_threads` | 413, 503
 constexpr size_t admin_body_size_bytes = 4 * kMiB;
-constexpr size_t admin_threads = 2;  // requests wait, `/livez` does not
-// {}, and as many again while none is idle | the one that is idle for longest is closed; 503
+constexpr size_t admin_threads = 2;   // requests wait, `/livez` and `/readyz` do not
+constexpr size_t admin_waiting = 64;  // {} requests for a thread | 503
+// {}; {} from one address | the one that has let us wait for longest is closed, of the same address
+// where that has too many; none that has a thread or waits for one
 constexpr size_t admin_connections = 256;
-// {} to read a request or write an answer whole, {} between requests, {} for what comes after
-// the last answer | closed
+constexpr size_t admin_connections_per_address = 128;
+// {} to send a request whole or take some of an answer, {} between requests, {} for what comes
+// after the last answer | closed
 constexpr Milliseconds admin_io_timeout{5'000};
 constexpr Milliseconds admin_idle_timeout{75'000};
 constexpr Milliseconds admin_linger_timeout{2'000};
+// {} to {} of `--admin-token-file`; {} in `--admin-host` | refused
+constexpr size_t admin_token_least_bytes = 16;
+constexpr size_t admin_token_size_bytes = 4 * kKiB;
+constexpr size_t admin_hosts = 64;
+// {} of a line of the log, {} that wait to be written | cut; dropped and counted
+constexpr size_t log_line_size_bytes = 3 * kKiB;
+constexpr size_t log_queue_bytes = 256 * kKiB;
+// {} at the end, for who takes what waits | left unwritten
+constexpr Milliseconds log_flush{200};
 constexpr size_t configuration_size_bytes = kMiB;  // refused
 // {} within each other, {} values, lists and maps together, {} keys in one map | refused
 constexpr size_t configuration_depth = 8;

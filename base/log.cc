@@ -1,17 +1,41 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
 #include <string>
+
+#include "base/limits.h"
+#include "base/log_writer.h"
 
 namespace ringside::log {
 namespace {
 
+// Never destroyed: its thread may be writing, or stuck, until the process is gone.
+Writer& writer() {
+  static Writer* const instance = [] {
+    std::atexit(flush);
+    return new Writer(STDERR_FILENO);
+  }();
+  return *instance;
+}
+
+class Sink final : public spdlog::sinks::base_sink<std::mutex> {
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    writer().write({line.data(), line.size()});
+  }
+  void flush_() override {}
+};
+
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>("ringside",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("ringside", std::make_shared<Sink>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
     return made;
   }();
@@ -33,9 +57,12 @@ spdlog::level::level_enum to_spdlog(Level level) noexcept {
 }
 
 std::string printable(std::string_view message) {
+  constexpr std::size_t rest_of_line_bytes = 64;  // time and level; what is cut says so
+  constexpr std::size_t most_bytes = limits::log_line_size_bytes - rest_of_line_bytes;
   std::string out;
-  out.reserve(message.size());
+  out.reserve(std::min(message.size(), most_bytes));
   for (const char c : message) {
+    if (out.size() >= most_bytes) return out + " ...";
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
@@ -53,5 +80,9 @@ void set_level(Level level) noexcept { logger().set_level(to_spdlog(level)); }
 void write(Level level, std::string_view message) {
   logger().log(to_spdlog(level), printable(message));
 }
+
+void flush() noexcept { writer().flush(limits::log_flush); }
+
+std::uint64_t dropped() noexcept { return writer().dropped(); }
 
 }  // namespace ringside::log

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 
 // One line per event on stderr: time, level, message. For operators; never one per request.
+// Whatever becomes of stderr (a pipe that nobody reads), nobody who logs waits for it
+// (base/log_writer.h).
 namespace ringside::log {
 
 enum class Level { debug, info, warning, error };
@@ -12,8 +15,14 @@ enum class Level { debug, info, warning, error };
 // Process-wide threshold; set once at start.
 void set_level(Level level) noexcept;
 
-// Thread-safe. `message` is printed with control bytes escaped, so that no input can forge a line.
+// Thread-safe. `message` is printed with control bytes escaped, so that no input can forge a line,
+// and cut at limits::log_line_size_bytes.
 void write(Level level, std::string_view message);
+
+// Until all is written, or limits::log_flush is over. At exit() that is done anyway.
+void flush() noexcept;
+// Lines that were not written, because too many waited already.
+[[nodiscard]] std::uint64_t dropped() noexcept;
 
 template <class... A>
 void info(fmt::format_string<A...> format, A&&... arguments) {

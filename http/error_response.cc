@@ -119,6 +119,8 @@ std::string_view reason_of(int status) noexcept {
       return "Not Modified";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
@@ -137,6 +139,8 @@ std::string_view reason_of(int status) noexcept {
       return "Unsupported Media Type";
     case 416:
       return "Range Not Satisfiable";
+    case 421:
+      return "Misdirected Request";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

@@ -19,9 +19,9 @@ struct ErrorAnswer {
 
 // What is said of an Error beside its message.
 struct ErrorTerms {
-  std::string_view proxy;         // who we are: "ringside" or the replica's name
-  std::string_view cache_status;  // the value of Cache-Status; empty: none
-  TimePoint now{};                // Date
+  std::string_view proxy;              // who we are: "ringside" or the replica's name
+  std::string_view cache_status = {};  // the value of Cache-Status; empty: none
+  TimePoint now{};                     // Date
 };
 // The response for an Error: its message as text, and Proxy-Status where it was not the client's
 // doing. A client that was wrong is told so and sent away.

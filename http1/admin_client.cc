@@ -32,7 +32,7 @@ Error no_answer(const Endpoint& server, httplib::Error why) {
 
 Result<AdminAnswer> ask_admin(const Endpoint& server, const std::string& method,
                               const std::string& path, const std::string& body,
-                              Milliseconds timeout) {
+                              Milliseconds timeout, const std::string& token) {
   httplib::Client client(server.host, server.port);
   client.set_connection_timeout(timeout);
   client.set_read_timeout(timeout);
@@ -42,6 +42,7 @@ Result<AdminAnswer> ask_admin(const Endpoint& server, const std::string& method,
   httplib::Request request;
   request.method = method;
   request.path = path;
+  if (!token.empty()) request.set_header("Authorization", "Bearer " + token);
   if (!body.empty()) {
     request.set_header("Content-Type", "application/json");
     request.body = body;

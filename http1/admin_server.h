@@ -7,13 +7,13 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "http1/admin_access.h"
 
 namespace ringside::http {
 
 // The administrators' HTTP server: loopback unless told otherwise, on a core and threads of its
 // own, never in the data path. Bodies above limits::admin_body_size_bytes get 413, packed ones 415.
-// What a page of another site makes a browser send (its Origin is not our Host) gets 403, except
-// GET and HEAD. A connection holds no thread but while its handler runs.
+// A connection holds no thread but while its handler runs.
 class AdminServer {
  public:
   struct Request {
@@ -38,6 +38,9 @@ class AdminServer {
   // The same for a handler that never waits: it is called on the server's core, so that it answers
   // even while others block all threads.
   void on_quick(std::string method, std::string path, Handler handler);
+
+  // Whom it obeys from now on; at first those on this machine. Not from a handler.
+  void set_access(const AdminAccess& access);
 
   // Binds and serves in the background. Port 0 takes a free one. An Error names the address and the
   // remedy (port in use, no permission, not an address of this machine).

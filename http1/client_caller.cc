@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 
-#include "base/limits.h"
 #include "http1/head_text.h"
 
 namespace ringside::http {
@@ -21,7 +20,7 @@ std::optional<Result<Pulled>> ClientCaller::take() {
 }
 
 Task<Result<Pulled>> ClientCaller::pull() {
-  client_.set_deadline(limits::client_io_timeout);
+  client_.set_deadline(io_timeout_);
   co_return pulled(co_await client_.read_body());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/limits.h"
 #include "http/caller.h"
 #include "http1/connection.h"
 
@@ -8,7 +9,9 @@ namespace ringside::http {
 // Who is at the other end of a connection that brought a request.
 class ClientCaller final : public Caller {
  public:
-  explicit ClientCaller(Connection& client) noexcept : client_(client) {}
+  explicit ClientCaller(Connection& client,
+                        Milliseconds io_timeout = limits::client_io_timeout) noexcept
+      : client_(client), io_timeout_(io_timeout) {}
 
   [[nodiscard]] const IpAddress& address() const noexcept override { return client_.remote(); }
   [[nodiscard]] std::optional<Result<Pulled>> take() override;
@@ -21,6 +24,7 @@ class ClientCaller final : public Caller {
   [[nodiscard]] Result<Pulled> pulled(const Result<std::string_view>& piece);
 
   Connection& client_;
+  const Milliseconds io_timeout_;
   std::string_view piece_;
 };
 

@@ -2,22 +2,27 @@
 
 #include "http1/client_caller.h"
 #include "http1/response_writer.h"
-#include "http1/turn.h"
 
 namespace ringside::http {
 namespace {
 
 class Conversation {
  public:
-  Conversation(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log)
-      : client_(client), handler_(handler), log_(log), caller_(client), writer_(client) {}
+  Conversation(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log,
+               const TurnTerms& terms)
+      : client_(client),
+        handler_(handler),
+        log_(log),
+        terms_(terms),
+        caller_(client, terms.io),
+        writer_(client, terms.io) {}
 
   Task<void> run() {
-    TurnLimits limits;
-    if (handler_.serves_hops()) limits.head = HeadLimits::between_hops();
+    const HeadLimits head_limits =
+        handler_.serves_hops() ? HeadLimits::between_hops() : HeadLimits::defaults();
     std::uint32_t requests = 0;
     for (bool goes_on = true; goes_on;) {
-      const auto next = co_await next_request(client_, request_, limits);
+      const auto next = co_await next_request(client_, request_, terms_, head_limits);
       if (next && !*next) co_return;
       if (next && handler_.introduce(client_.remote(), request_, response_)) {
         ResponseWriter::Terms word;
@@ -53,7 +58,7 @@ class Conversation {
       handler_.sent(written.sent);
       end_record(written.sent);
     }
-    co_await end_connection(client_);
+    co_await end_connection(client_, terms_);
   }
 
  private:
@@ -81,6 +86,7 @@ class Conversation {
   Connection& client_;
   hop::Handler& handler_;
   hop::AccessLog::Queue* const log_;
+  const TurnTerms& terms_;
   ClientCaller caller_;
   ResponseWriter writer_;
   RequestHead request_;
@@ -90,12 +96,13 @@ class Conversation {
 
 }  // namespace
 
-Task<void> converse(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log) {
+Task<void> converse(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log,
+                    const TurnTerms& terms) {
   if (handler.expects_proxy_header(client.remote())) {
     const auto told = co_await read_proxy_header(client);
     if (!told) co_return;
   }
-  Conversation conversation(client, handler, log);
+  Conversation conversation(client, handler, log, terms);
   co_await conversation.run();
 }
 

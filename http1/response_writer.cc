@@ -1,5 +1,6 @@
 #include "http1/response_writer.h"
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "http1/chunked.h"
 #include "http1/head_text.h"
@@ -54,11 +55,11 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
     }
     written.sent.status = response.status;
     // Before the first attempt: an earlier wait for the client may have let the deadline expire.
-    client_.set_deadline(limits::client_io_timeout);
+    client_.set_deadline(io_timeout_);
     const auto taken = buffers_.empty() ? Result<std::size_t>(0U) : client_.write_now(buffers_);
     Result<void> flushed = taken ? Result<void>() : Result<void>(taken.error());
     if (taken && *taken < size_bytes()) {  // Most often the socket takes all of it at once.
-      flushed = co_await client_.write_rest(buffers_, *taken, limits::client_io_timeout);
+      flushed = co_await client_.write_rest(buffers_, *taken, io_timeout_);
     }
     if (!flushed) {
       written.sent.failure = flushed.error();
@@ -74,6 +75,15 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
     written.sent.body_bytes = carried.down;
   }
   co_return written;
+}
+
+std::string whole_text(Response& response) {
+  std::string out;
+  append_response_head(out, response, {false, false}, 1);
+  const auto content = response.body.take();
+  RINGSIDE_CHECK(content && *content && (*content)->last);
+  for (const std::string_view piece : (*content)->pieces) out += piece;
+  return out;
 }
 
 }  // namespace ringside::http

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "hop/handler.h"
 #include "http/response.h"
 #include "http1/connection.h"
@@ -13,7 +15,10 @@ namespace ringside::http {
 // The one that sends responses to a client. Its vectors are used again and again.
 class ResponseWriter {
  public:
-  explicit ResponseWriter(Connection& client) noexcept : client_(client) {}
+  // The client must take some of what there is every `io_timeout`.
+  explicit ResponseWriter(Connection& client,
+                          Milliseconds io_timeout = limits::client_io_timeout) noexcept
+      : client_(client), io_timeout_(io_timeout) {}
 
   // What of the request decides how its response is framed.
   struct Terms {
@@ -37,8 +42,13 @@ class ResponseWriter {
   [[nodiscard]] std::size_t size_bytes() const noexcept;  // of buffers_
 
   Connection& client_;
+  const Milliseconds io_timeout_;
   std::vector<std::string_view> buffers_;
   std::array<char, 20> line_space_{};
 };
+
+// The whole of a response whose content is made already, for who can't wait. The connection ends
+// with it.
+[[nodiscard]] std::string whole_text(Response& response);
 
 }  // namespace ringside::http

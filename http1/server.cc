@@ -8,27 +8,21 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/error_response.h"
+#include "http1/response_writer.h"
 #include "net/stack.h"
 #include "net/waiter.h"
 
 namespace ringside::http {
-namespace {
-
-constexpr std::string_view busy_answer =
-    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
-    "Content-Length: 0\r\nProxy-Status: ringside; error=connection_limit_reached\r\n\r\n";
-
-}  // namespace
 
 // One core's share of a server: its listener and the connections it accepted.
 struct Server::Door final : public net::Closable {
   Door(net::Core& the_core, std::unique_ptr<net::Listener> the_listener, const Session& the_session,
-       const AddressLimit& the_limit, std::size_t the_most)
+       const Admission& the_admission)
       : core(the_core),
         listener(std::move(the_listener)),
         session(the_session),
-        address_limit(the_limit),
-        connections_most(the_most),
+        admission(the_admission),
         pause(the_core) {
     core.add(*this);
   }
@@ -47,8 +41,7 @@ struct Server::Door final : public net::Closable {
   net::Core& core;
   const std::unique_ptr<net::Listener> listener;
   const Session& session;
-  const AddressLimit& address_limit;
-  const std::size_t connections_most;
+  const Admission& admission;
   net::Waiter pause;                           // after a failed accept
   std::map<IpAddress, std::size_t> open_from;  // of the clients that have a limit
   std::list<Connection*> connections;
@@ -61,7 +54,7 @@ Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport) {
   const auto place = connections.insert(connections.end(), &connection);
   // Of the socket's address, whoever a PROXY header says is behind it.
   const IpAddress from = connection.remote();
-  const bool counted = address_limit && address_limit(core, from).has_value();
+  const bool counted = admission.address_limit && admission.address_limit(core, from).has_value();
   if (counted) ++open_from[subscriber_of(from)];
   co_await session(connection);
   const auto row = open_from.find(subscriber_of(from));
@@ -72,7 +65,13 @@ Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport) {
 
 // An answer at once, before anything is read: there is no room to wait for a request.
 void Server::Door::turn_away(net::Transport& transport) {
-  const std::array<std::string_view, 1> answer{busy_answer};
+  Response response;
+  make_error_response(response,
+                      Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
+                            "there are too many connections"},
+                      {.proxy = "ringside", .now = core.now()});
+  const std::string text = whole_text(response);
+  const std::array<std::string_view, 1> answer{text};
   static_cast<void>(transport.write_now(answer));
   transport.shutdown_send();
   // What lies unread when a socket is closed turns the close into a reset.
@@ -80,12 +79,13 @@ void Server::Door::turn_away(net::Transport& transport) {
 }
 
 void Server::Door::admit(std::unique_ptr<net::Transport> transport) {
-  bool full = open.load(std::memory_order_relaxed) >= connections_most;
-  if (!full && address_limit) {
+  bool full = open.load(std::memory_order_relaxed) >= admission.connections_per_core;
+  if (!full && admission.address_limit) {
     const IpAddress from = transport->remote();
     const auto row = open_from.find(subscriber_of(from));
-    const auto most = row == open_from.end() ? std::nullopt : address_limit(core, from);
-    full = most && row->second >= std::min(*most, std::max<std::size_t>(connections_most / 2, 1));
+    const auto most = row == open_from.end() ? std::nullopt : admission.address_limit(core, from);
+    const std::size_t half = std::max<std::size_t>(admission.connections_per_core / 2, 1);
+    full = most && row->second >= std::min(*most, half);
   }
   if (full) return turn_away(*transport);
   open.fetch_add(1, std::memory_order_relaxed);
@@ -101,6 +101,7 @@ Task<void> Server::Door::accept_all() {
     if (!accepted) {
       log::warning("accept failed: {}; trying again in {} ms", accepted.error().message,
                    backoff.count());
+      if (admission.make_room) admission.make_room();
       co_await pause.wait(core.steady_now() + backoff);
       backoff = std::min(backoff * 2, limits::accept_backoff_most);
       continue;
@@ -120,12 +121,8 @@ void Server::Door::accept_what_waits() {
   }
 }
 
-Server::Server(net::CoreGroup& cores, Session session, AddressLimit address_limit,
-               std::size_t connections_per_core)
-    : cores_(cores),
-      session_(std::move(session)),
-      address_limit_(std::move(address_limit)),
-      connections_per_core_(connections_per_core) {}
+Server::Server(net::CoreGroup& cores, Session session, Admission admission)
+    : cores_(cores), session_(std::move(session)), admission_(std::move(admission)) {}
 
 Server::~Server() = default;
 
@@ -136,8 +133,7 @@ Result<void> Server::listen(const Endpoint& address) {
     auto listener = core.stack().listen(core, bound, index > 0);
     if (!listener) return listener.error();
     bound.port = (*listener)->port();
-    doors_.push_back(std::make_unique<Door>(core, *std::move(listener), session_, address_limit_,
-                                            connections_per_core_));
+    doors_.push_back(std::make_unique<Door>(core, *std::move(listener), session_, admission_));
     core.spawn(doors_.back()->accept_all());
   }
   address_ = bound;

@@ -14,18 +14,25 @@
 
 namespace ringside::http {
 
+// Who is let in.
+struct Admission {
+  // See hop::ServerTerms.
+  std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)> address_limit = nullptr;
+  std::size_t connections_per_core = limits::connections_per_core;
+  // Nobody can be accepted for want of descriptors: whoever can be spared is to be sent away. On
+  // the core's thread. Null: nobody can.
+  std::function<void()> make_room = nullptr;
+};
+
 // Accepts connections on every core of a group, each core with its own SO_REUSEPORT listener, and
 // runs one session coroutine a connection.
 class Server {
  public:
   // Serves one connection until it ends. Runs on the connection's core.
   using Session = std::function<Task<void>(Connection&)>;
-  // See hop::ServerTerms.
-  using AddressLimit = std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)>;
 
   // The group must outlive the server's last session: stop the group first, then destroy.
-  Server(net::CoreGroup& cores, Session session, AddressLimit address_limit = nullptr,
-         std::size_t connections_per_core = limits::connections_per_core);
+  Server(net::CoreGroup& cores, Session session, Admission admission = {});
   ~Server();
 
   // Opens the listeners. Port 0 takes a free one, the same for all cores. Before CoreGroup::start.
@@ -42,8 +49,7 @@ class Server {
   struct Door;  // one core's share
   net::CoreGroup& cores_;
   Session session_;
-  AddressLimit address_limit_;
-  const std::size_t connections_per_core_;
+  const Admission admission_;
   std::vector<std::unique_ptr<Door>> doors_;
   Endpoint address_;
 };

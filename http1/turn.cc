@@ -5,13 +5,14 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnLimits& limits) {
-  client.set_deadline(limits.idle_timeout);
+Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnTerms& terms,
+                                const HeadLimits& limits) {
+  client.set_deadline(terms.idle);
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
-  client.set_deadline(limits.head_timeout);
-  auto read = client.take_request(limits.head, head);
-  if (!read) read = co_await client.read_request(limits.head, head);
+  client.set_deadline(terms.head);
+  auto read = client.take_request(limits, head);
+  if (!read) read = co_await client.read_request(limits, head);
   if (*read) co_return true;
   if (read->error().kind == ErrorKind::disconnected) co_return false;
   co_return read->error();
@@ -45,9 +46,9 @@ Task<Result<void>> read_proxy_header(Connection& client) {
   }
 }
 
-Task<void> end_connection(Connection& client) {
-  client.set_deadline(limits::linger_timeout);
-  co_await client.linger(limits::linger_size_bytes);
+Task<void> end_connection(Connection& client, const TurnTerms& terms) {
+  client.set_deadline(terms.linger);
+  co_await client.linger(terms.linger_size_bytes);
 }
 
 }  // namespace ringside::http

@@ -14,17 +14,21 @@ namespace ringside::http {
 // Whether a request is let in: its body is not known to be too large, and there is memory for it.
 [[nodiscard]] Result<void> admit(net::Core& core, const RequestHead& head);
 
-// What a request must keep to until its head is there.
-struct TurnLimits {
-  Milliseconds idle_timeout = limits::client_idle_timeout;  // until it begins
-  Milliseconds head_timeout = limits::client_head_timeout;  // from its first byte
-  HeadLimits head = HeadLimits::defaults();
+// How long a server waits for its clients.
+struct TurnTerms {
+  Milliseconds idle = limits::client_idle_timeout;  // until a request begins
+  Milliseconds head = limits::client_head_timeout;  // from its first byte
+  Milliseconds io = limits::client_io_timeout;      // for a piece of a body, either way
+  Milliseconds linger = limits::linger_timeout;     // for what comes after the last answer
+  std::size_t linger_size_bytes = limits::linger_size_bytes;
 };
+inline constexpr TurnTerms client_terms{};
 
 // Waits for the next request and reads its head, each within its limit. False: the connection has
 // ended in order. An Error: the client is to be told, and the connection to end.
 Task<Result<bool>> next_request(Connection& client, RequestHead& head,
-                                const TurnLimits& limits = {});
+                                const TurnTerms& terms = client_terms,
+                                const HeadLimits& limits = HeadLimits::defaults());
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.
@@ -32,6 +36,6 @@ Task<Result<void>> read_proxy_header(Connection& client);
 
 // After the last answer: reads and drops for a moment what a refused client still sends, so that a
 // reset does not take the answer from it (RFC 9112 §9.6).
-Task<void> end_connection(Connection& client);
+Task<void> end_connection(Connection& client, const TurnTerms& terms = client_terms);
 
 }  // namespace ringside::http

@@ -11,9 +11,9 @@ class WireServer final : public hop::Server {
  public:
   WireServer(net::CoreGroup& cores, hop::ServerTerms terms)
       : terms_(std::move(terms)),
-        server_(
-            cores, [this](Connection& client) { return serve(client); }, terms_.address_limit,
-            terms_.connections_per_core) {}
+        server_(cores, [this](Connection& client) { return serve(client); },
+                {.address_limit = terms_.address_limit,
+                 .connections_per_core = terms_.connections_per_core}) {}
 
   [[nodiscard]] Result<void> listen(const Endpoint& address) override {
     return server_.listen(address);

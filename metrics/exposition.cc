@@ -71,6 +71,9 @@ constexpr auto operation_rows = std::to_array<FigureRow<OperationFigures>>({
     {reloads, reloads_help, Kind::counter, &OperationFigures::reloads_refused, "result", "refused"},
     {"ringside_configuration_last_reload_successful", "1, or 0 where the last reload was refused.",
      Kind::gauge, &OperationFigures::last_reload_successful},
+    {"ringside_log_dropped_total",
+     "Lines that the log misses, because nobody took those before them.", Kind::counter,
+     &OperationFigures::log_dropped},
 });
 
 using Discovery = OperationFigures::Discovery;

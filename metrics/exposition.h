@@ -19,6 +19,7 @@ struct OperationFigures {
   std::uint64_t reloads_applied = 0;
   std::uint64_t reloads_refused = 0;
   bool last_reload_successful = true;  // also where there was none
+  std::uint64_t log_dropped = 0;       // lines
   struct AccessLog {
     std::uint64_t written = 0;   // lines
     std::uint64_t dropped = 0;   // requests without one

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "program/admin_access.h"
 #include "program/values.h"
 #include "shard/quotation.h"
 
@@ -23,6 +24,7 @@ struct Texts {
   std::vector<std::string> headers;
   std::string replicas;
   std::string admin;
+  std::string admin_token_file;
   std::string to;
   std::string scale_to;
   std::string scale_at = "50";
@@ -64,12 +66,20 @@ void add_shard(CLI::App& app, Texts& texts, ShardOptions& out) {
       ->required();
 }
 
+void add_admin_token(CLI::App& app, Texts& texts) {
+  app.add_option("--admin-token-file", texts.admin_token_file,
+                 "The same as of the tier, where it has one")
+      ->type_name("FILE")
+      ->envname("RINGSIDE_ADMIN_TOKEN_FILE");
+}
+
 void add_scale(CLI::App& app, Texts& texts) {
   app.add_option("N", texts.replicas, "How many replicas there are to be")->required();
   app.add_option("--admin", texts.admin,
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
+  add_admin_token(app, texts);
 }
 
 void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
@@ -93,6 +103,7 @@ void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
   app.add_option("--limit", options.limit, "Stop after so many (default: all)")->type_name("N");
   app.add_option("--admin", texts.admin, "The tier's admin address: compares with /metrics")
       ->type_name("ADDRESS:PORT");
+  add_admin_token(app, texts);
   app.add_option("--scale", texts.scale_to, "Scale `ringside up` to N in the middle; needs --admin")
       ->type_name("N");
   app.add_option("--scale-at", texts.scale_at, "When: percent of the requests (default 50)")
@@ -123,15 +134,25 @@ Result<void> read_shard(const Texts& texts, ShardOptions& out) {
   return {};
 }
 
+Result<void> read_token(const Texts& texts, std::string& out) {
+  if (texts.admin_token_file.empty()) return {};
+  auto token = read_admin_token(texts.admin_token_file);
+  if (!token) return invalid_input("--admin-token-file: " + token.error().message);
+  out = *std::move(token);
+  return {};
+}
+
 Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   const auto replicas = parse_number(texts.replicas, 1, limits::members);
   if (!replicas) return invalid_input("N: " + replicas.error().message);
   out.replicas = static_cast<std::size_t>(*replicas);
+  if (auto token = read_token(texts, out.token); !token) return token;
   return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
 }
 
 Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
   if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
+  if (auto token = read_token(texts, out.admin_token); !token) return token;
   if (texts.forwarded) out.client_field = replay::ClientField::forwarded;
   if (!texts.admin.empty()) {
     auto admin = read_endpoint("--admin", texts.admin, out.admin.emplace());

@@ -160,6 +160,10 @@ Result<void> check_listeners(Command command, const Configuration& configuration
     auto listen = check_listener(configuration, "listen", *configuration.listen);
     if (!listen) return listen.error();
   }
+  if (configuration.probe) {
+    auto probe = check_listener(configuration, "probe", *configuration.probe);
+    if (!probe) return probe.error();
+  }
   return check_listener(configuration, "admin", configuration.admin);
 }
 

@@ -50,6 +50,9 @@ constexpr std::size_t replicas_by_default = 10;  // of `up`
 struct Configuration : hop::Options, sidecar::Options {
   std::optional<Endpoint> listen;
   Endpoint admin{"127.0.0.1", 9090};
+  std::string admin_token_file;          // empty: changes are taken from loopback alone
+  std::vector<std::string> admin_hosts;  // in lower case
+  std::optional<Endpoint> probe;
   std::string name;
   std::vector<net::Origin> origins;        // none: not given
   std::vector<RouteConfiguration> routes;  // none: one for everything

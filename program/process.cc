@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "program/admin_access.h"
 #include "program/countries.h"
 
 namespace ringside::program {
@@ -25,23 +26,38 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
 }
 
 Process::~Process() {
-  admin_.stop();  // first: POST /drain may start the thread
+  probes_.stop();
+  admin_.stop();  // before the thread, which POST /drain may start
   end_delay();
 }
 
 Result<void> Process::start_admin() {
+  auto access = load_admin_access(configuration_);
+  if (!access) return access.error();
+  probes_.set_access(*access);
+  admin_.set_access(*std::move(access));
   auto started = admin_.start(configuration_.admin);
+  if (started && configuration_.probe) started = probes_.start(*configuration_.probe);
   if (!started) return start_failure(started.error());
   return {};
+}
+
+std::optional<Endpoint> Process::probe() const {
+  const std::lock_guard lock(mutex_);
+  if (!configuration_.probe) return std::nullopt;
+  return probes_.address();
 }
 
 FileWatch Process::watch() const {
   std::vector<std::string> files;
   if (!invocation_.config_file.empty()) files.push_back(invocation_.config_file);
-  const std::lock_guard lock(mutex_);
-  if (!configuration_.peer_key_file.empty()) files.push_back(configuration_.peer_key_file);
+  std::unique_lock lock(mutex_);
+  const Configuration configuration = configuration_;
+  lock.unlock();  // looking for files may hang, and probes take it
+  if (!configuration.peer_key_file.empty()) files.push_back(configuration.peer_key_file);
+  if (!configuration.admin_token_file.empty()) files.push_back(configuration.admin_token_file);
   if (invocation_.command != Command::cache) {
-    const std::string geo = country_file(configuration_);
+    const std::string geo = country_file(configuration);
     if (!geo.empty()) files.push_back(geo);
   }
   return FileWatch(std::move(files));
@@ -87,7 +103,11 @@ Result<void> Process::load_and_apply() {
         "change it",
         next->place(option));
   }
+  auto access = load_admin_access(*next);
+  if (!access) return access.error();
   if (auto applied = service_.apply(*next); !applied) return applied.error();
+  probes_.set_access(*access);
+  admin_.set_access(*std::move(access));
   log::set_level(next->log_level);
   const std::lock_guard lock(mutex_);
   configuration_ = *std::move(next);
@@ -152,6 +172,7 @@ int Process::end(const Signals& signals) {
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     if (event != Signals::Event::terminate) continue;
     log::warning("told to end twice: {} connections are cut", service_.open_connections());
+    log::flush();
     std::_Exit(1);  // taking all down in order could wait for an administrator, or for a purge
   }
   signals.end_at_once();  // for the same reason
@@ -160,7 +181,8 @@ int Process::end(const Signals& signals) {
 }
 
 void Process::stop() {
-  admin_.stop();  // first: its handlers ask the others
+  probes_.stop();  // first, both: their handlers ask the others
+  admin_.stop();
   end_delay();
   discovery_.reset();
   service_.stop();

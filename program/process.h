@@ -36,9 +36,10 @@ class Process {
           ProcessParts parts = {});
   ~Process();
 
-  // Serves the admin pages from here on.
+  // Serves the admin pages from here on, and probes where they have an address of their own.
   [[nodiscard]] Result<void> start_admin();
   [[nodiscard]] Endpoint admin() const { return admin_.address(); }
+  [[nodiscard]] std::optional<Endpoint> probe() const;
 
   // Waits for signals and changed files until it is told to end; drains. Returns the exit code, 0.
   // A second signal ends the process on the spot, with 1 because answers may have been cut.
@@ -64,6 +65,7 @@ class Process {
   [[nodiscard]] metrics::OperationFigures figures() const;
   [[nodiscard]] FileWatch watch() const;
   void add_pages();
+  void add_probes(http::AdminServer& server);
   [[nodiscard]] http::AdminServer::Answer readiness() const;
   [[nodiscard]] http::AdminServer::Answer put_topology(std::string_view body);
   [[nodiscard]] http::AdminServer::Answer purge(std::string_view body);
@@ -87,7 +89,9 @@ class Process {
   std::optional<SteadyPoint> doors_closed_;  // when it was over
   std::thread doors_;                        // waits for the delay
 
-  http::AdminServer admin_;  // last: its handlers use all of the above
+  // Last: their handlers use all of the above.
+  http::AdminServer admin_;
+  http::AdminServer probes_;
 };
 
 // `{"url": "http://host/path?query"}` or `{"all": true}`.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "program/configuration_json.h"
 #include "program/discovery.h"
 #include "program/front_page.h"
@@ -73,9 +74,8 @@ void Process::add_pages() {
   on("GET", "/", [this](const AdminServer::Request&) -> AdminServer::Answer {
     return {200, "text/html; charset=utf-8", front_page(service_.title())};
   });
-  admin_.on_quick("GET", "/livez",
-                  [](const AdminServer::Request&) { return text(200, "alive\n"); });
-  on("GET", "/readyz", [this](const AdminServer::Request&) { return readiness(); });
+  add_probes(admin_);
+  add_probes(probes_);
   on("GET", "/metrics", [this](const AdminServer::Request&) -> AdminServer::Answer {
     return {200, std::string(metrics::exposition_content_type),
             metrics::expose(service_.totals(), figures())};
@@ -98,8 +98,16 @@ void Process::add_pages() {
   service_.add_pages(admin_);
 }
 
+void Process::add_probes(AdminServer& server) {
+  server.on_quick("GET", "/livez",
+                  [](const AdminServer::Request&) { return text(200, "alive\n"); });
+  // It takes locks that nobody holds while waiting for anything.
+  server.on_quick("GET", "/readyz", [this](const AdminServer::Request&) { return readiness(); });
+}
+
 metrics::OperationFigures Process::figures() const {
   metrics::OperationFigures out;
+  out.log_dropped = log::dropped();
   if (access_log_ != nullptr) {
     const auto log = access_log_->figures();
     out.access_log.emplace(

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/terminate.h"
 #include "hop/access_log.h"
+#include "program/admin_access.h"
 #include "program/cache_service.h"
 #include "program/command_line.h"
 #include "program/configuration_json.h"
@@ -82,6 +83,7 @@ void print_summary(const Service& service, const Process& process) {
   const std::string at = service.address().text();
   fmt::print("ringside {} listens on {}, admin on {}\n", service.title(), at,
              process.admin().text());
+  if (const auto probe = process.probe()) fmt::print("probes on {}\n", probe->text());
   if (const auto* const tier = dynamic_cast<const Tier*>(&service)) {
     const auto origin = tier->sample_origin();
     fmt::print("{} replicas; origin: {}\n\n", tier->membership()->size(),
@@ -97,6 +99,7 @@ void print_summary(const Service& service, const Process& process) {
 
 Result<void> validate(Command command, const Configuration& configuration) {
   if (const auto keys = load_peer_keys(configuration); !keys) return keys.error();
+  if (const auto access = load_admin_access(configuration); !access) return access.error();
   if (command == Command::cache) {
     fmt::print("ringside cache: the configuration is valid; {} routes\n",
                effective_routes(configuration).size());

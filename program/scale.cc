@@ -33,7 +33,8 @@ std::string grouped(std::size_t number) {
 
 Result<std::string> ask(const ScaleOptions& options, const std::string& method,
                         const std::string& body) {
-  auto answer = http::ask_admin(options.admin, method, "/scale", body, limits::admin_timeout);
+  auto answer =
+      http::ask_admin(options.admin, method, "/scale", body, limits::admin_timeout, options.token);
   if (!answer) return answer.error();
   constexpr int ok = 200;
   constexpr int not_found = 404;
@@ -41,6 +42,12 @@ Result<std::string> ask(const ScaleOptions& options, const std::string& method,
   if (answer->status == not_found) {
     return invalid_input(fmt::format("{}: what answers there is no `ringside up`; give its --admin",
                                      options.admin.text()));
+  }
+  constexpr int unauthorized = 401;
+  if (answer->status == unauthorized) {
+    return invalid_input(fmt::format(
+        "{}: changes need its token; give --admin-token-file FILE, as `ringside up` has it",
+        options.admin.text()));
   }
   return Error{ErrorKind::internal, ErrorSource::peer, Retry::no,
                fmt::format("{}: refused with {}: {}", options.admin.text(), answer->status,

@@ -12,6 +12,7 @@ namespace ringside::program {
 struct ScaleOptions {
   std::size_t replicas = 0;
   Endpoint admin{"127.0.0.1", 9090};
+  std::string token{};  // of its --admin-token-file; empty: none
 };
 
 // `ringside scale N`: asks a running `ringside up`, prints what it changed, and waits until every

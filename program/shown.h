@@ -29,6 +29,11 @@ inline Json shown(sidecar::WithoutReplica choice) {
 inline Json shown(const std::string& text) {  // empty: null
   return text.empty() ? Json() : Json(text);
 }
+inline Json shown(const std::vector<std::string>& texts) {
+  auto out = Json::array();
+  for (const std::string& text : texts) out.push_back(text);
+  return out;
+}
 inline Json shown(const k8s::Target& target) { return target_text(target); }
 inline Json shown(const k8s::DnsTarget& target) { return target_text(target); }
 

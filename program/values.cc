@@ -280,6 +280,28 @@ Result<std::vector<Network>> parse_networks(std::string_view text) {
   return networks;
 }
 
+Result<std::vector<std::string>> parse_host_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (const std::string_view piece : split_list(text)) {
+    const auto parts = http::split_host(piece.starts_with("*.") ? piece.substr(2) : piece);
+    std::string name(piece);
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    std::transform(name.begin(), name.end(), name.begin(), lower);
+    const std::size_t prefix_bytes = piece.starts_with("*.") ? 2 : 0;
+    if (!parts || parts->name.size() + prefix_bytes != piece.size() || parts->name[0] == '[') {
+      return invalid_input(
+          fmt::format("{} is no host's name; write one without a port, or *.NAME for all below it",
+                      quotation(piece)));
+    }
+    names.push_back(std::move(name));
+  }
+  if (names.size() > limits::admin_hosts) {
+    return invalid_input(
+        fmt::format("{} names; {} are allowed", names.size(), limits::admin_hosts));
+  }
+  return names;
+}
+
 Result<std::string> parse_member_name(std::string_view text) {
   if (auto checked = shard::check_member_name(text); !checked) return checked.error();
   return std::string(text);

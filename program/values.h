@@ -53,6 +53,9 @@ namespace ringside::program {
 // `NET,…`, each an address or a CIDR block.
 [[nodiscard]] Result<std::vector<Network>> parse_networks(std::string_view text);
 
+// `NAME,…`, each a host's name or `*.NAME` for all below it; in lower case.
+[[nodiscard]] Result<std::vector<std::string>> parse_host_names(std::string_view text);
+
 // Of a replica or a route.
 [[nodiscard]] Result<std::string> parse_member_name(std::string_view text);
 [[nodiscard]] Result<std::uint32_t> parse_member_weight(std::string_view text);

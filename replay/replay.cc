@@ -184,7 +184,7 @@ Result<Report> Run::run() {
   if (auto prepared = prepare(); !prepared) return prepared.error();
   std::optional<Tier> tier;
   if (options_.admin) {
-    tier = Tier::at(*options_.admin);
+    tier = Tier::at(*options_.admin, options_.admin_token);
     const auto figures = tier->figures();
     if (!figures) return figures.error();
     before_ = *figures;

@@ -33,6 +33,7 @@ struct ReplayOptions {
   // The running tier's admin address. With it, origin fetches and errors are compared with
   // /metrics, and a disagreement is a failure. Needed by `scale`.
   std::optional<Endpoint> admin;
+  std::string admin_token;  // where it wants one; for `scale`
   std::optional<ScaleStep> scale;
 
   std::string geo;        // country database; empty: no countries in the table

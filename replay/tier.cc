@@ -44,10 +44,11 @@ Result<TierFigures> figures_from_metrics(std::string_view exposition) {
   return figures;
 }
 
-Tier Tier::at(const Endpoint& admin) {
-  return Tier([admin](const std::string& method, const std::string& path, const std::string& body) {
-    return http::ask_admin(admin, method, path, body, limits::admin_timeout);
-  });
+Tier Tier::at(const Endpoint& admin, const std::string& token) {
+  return Tier(
+      [admin, token](const std::string& method, const std::string& path, const std::string& body) {
+        return http::ask_admin(admin, method, path, body, limits::admin_timeout, token);
+      });
 }
 
 Result<TierFigures> Tier::figures() const {

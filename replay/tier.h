@@ -31,7 +31,7 @@ class Tier {
   using Ask = std::function<Result<http::AdminAnswer>(const std::string&, const std::string&,
                                                       const std::string&)>;
   explicit Tier(Ask ask) : ask_(std::move(ask)) {}
-  [[nodiscard]] static Tier at(const Endpoint& admin);
+  [[nodiscard]] static Tier at(const Endpoint& admin, const std::string& token);
 
   [[nodiscard]] Result<TierFigures> figures() const;
   [[nodiscard]] Result<std::uint32_t> replicas() const;

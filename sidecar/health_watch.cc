@@ -140,7 +140,6 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
     watch_.note_failure(*replica_, answered.error(), began_);
   }
 }
-  }
 
 void HealthWatch::note_failure(Replica& replica, const Error& failure, SteadyPoint began) {
   if (failure.kind == ErrorKind::untrusted) return refuse(replica, failure.message);

@@ -1,10 +1,17 @@
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <thread>
+
+#include "base/limits.h"
+#include "base/log_writer.h"
 
 namespace ringside::log {
 namespace {
@@ -17,6 +24,7 @@ template <class Write>
 std::string written_by(Write write) {
   ::testing::internal::CaptureStderr();
   write();
+  flush();
   return ::testing::internal::GetCapturedStderr();
 }
 
@@ -43,6 +51,48 @@ TEST(Log, WritesFromTheThresholdUp) {
   set_level(Level::info);
   EXPECT_THAT(written_by([] { warning("low"); }), Not(IsEmpty()));
   EXPECT_THAT(written_by([] { write(Level::debug, "lowest"); }), IsEmpty());
+}
+
+TEST(Log, CutsALineThatIsTooLong) {
+  const std::string out = written_by([] { info("{}", std::string(10 * 1024, '\n')); });
+  EXPECT_LE(out.size(), limits::log_line_size_bytes);
+  EXPECT_TRUE(out.ends_with("\\x0a ...\n"));
+}
+
+// It stopped whoever had something to say, and with it the data path.
+TEST(LogWriter, APipeThatNobodyReadsStopsNobodyAndIsWrittenWhenItIsRead) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  static Writer* const writer = new Writer(ends[1]);  // its thread goes on as long as the process
+  std::size_t lines = 0;
+  // What the pipe takes, what waits, and as much again.
+  for (std::size_t bytes = 0; bytes < 3 * limits::log_queue_bytes; ++lines) {
+    const std::string line = "line " + std::to_string(lines) + std::string(100, '.') + "\n";
+    bytes += line.size();
+    writer->write(line);
+  }
+  const std::uint64_t dropped = writer->dropped();
+  EXPECT_GT(dropped, 0U);
+  writer->flush(Milliseconds(1));  // it gives up
+
+  std::string read;
+  std::thread reader([&] {
+    std::array<char, 4096> piece{};
+    while (read.find("the last") == std::string::npos) {
+      const ssize_t bytes = ::read(ends[0], piece.data(), piece.size());
+      ASSERT_GT(bytes, 0);
+      read.append(piece.data(), static_cast<std::size_t>(bytes));
+    }
+  });
+  std::uint64_t before = 0;
+  do {  // until there is room for it
+    writer->flush(Milliseconds(10));
+    before = writer->dropped();
+    writer->write("the last\n");
+  } while (writer->dropped() != before);
+  reader.join();
+  EXPECT_TRUE(read.starts_with("line 0..."));
+  EXPECT_GE(static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n')), lines - dropped);
 }
 
 }  // namespace

@@ -116,7 +116,9 @@ class Reload(Tier):
         self.configure(self.new, "memory: 128MiB\n")
         tier.signal(signal.SIGHUP)
         wait_until(lambda: tier.get("/page").body == b"new", "the new route")
-        self.assertIn("memory can't be changed in a running process", tier.err)
+        wait_until(
+            lambda: "memory can't be changed in a running process" in tier.err, "the warning"
+        )
         self.assertEqual(tier.json("/config")["memory"], "256MiB")
 
     def test_metrics_tell_of_reloads(self):

@@ -27,18 +27,23 @@ TEST_F(AdminConnectionsTest, IdleConnectionsHoldNoThread) {
   for (std::size_t i = 0; i < 4 * limits::admin_threads; ++i) {
     idle.push_back(std::make_unique<AdminClient>(server));
     if (i % 2 == 0) continue;  // some have asked once, some never
-    idle.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+    idle.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   }
   EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
 }
 
+// An address of which few enough others come.
+std::string address_of(std::size_t client) {
+  return "127.0.0." + std::to_string(2 + client / (limits::admin_connections_per_address / 2));
+}
+
 TEST_F(AdminConnectionsTest, BeyondTheLimitTheLongestIdleConnectionIsClosed) {
-  AdminClient first(server);
-  first.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+  AdminClient first(server, address_of(0));
+  first.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   std::vector<std::unique_ptr<AdminClient>> others;
   for (std::size_t i = 1; i < limits::admin_connections; ++i) {
-    others.push_back(std::make_unique<AdminClient>(server));
-    others.back()->send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+    others.push_back(std::make_unique<AdminClient>(server, address_of(i)));
+    others.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   }
   EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
   EXPECT_EQ(first.read_to_end(), "");
@@ -46,11 +51,36 @@ TEST_F(AdminConnectionsTest, BeyondTheLimitTheLongestIdleConnectionIsClosed) {
   EXPECT_TRUE(contains(others.back()->read_to_end(), "ok\n"));
 }
 
+TEST_F(AdminConnectionsTest, AnAddressWithItsShareMakesRoomOfItsOwn) {
+  AdminClient other(server), first(server, address_of(0));
+  other.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
+  first.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
+  std::vector<std::unique_ptr<AdminClient>> more;
+  for (std::size_t i = 0; i < limits::admin_connections_per_address; ++i) {
+    more.push_back(std::make_unique<AdminClient>(server, address_of(0)));
+    more.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
+  }
+  EXPECT_EQ(first.read_to_end(), "");
+  other.send(request("GET /livez"));
+  EXPECT_TRUE(contains(other.read_to_end(), "ok\n"));
+}
+
+// They sent one byte each, and a probe waited for as long as they may take to send the next.
+TEST_F(AdminConnectionsTest, HalfHeadsMakeRoomToo) {
+  std::vector<std::unique_ptr<AdminClient>> half;
+  for (std::size_t i = 0; i < 3 * limits::admin_connections_per_address; ++i) {
+    half.push_back(std::make_unique<AdminClient>(server));
+    half.back()->send("G");
+  }
+  EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
+  EXPECT_EQ(half.front()->read_to_end(), "");
+}
+
 TEST_F(AdminConnectionsTest, StopsWithConnectionsOpen) {
   AdminClient silent(server), idle(server), halfway(server), in_body(server);
-  idle.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").read_until("ok\n");
+  idle.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").read_until("ok\n");
   halfway.send("GET /liv");
-  in_body.send("PUT /topology HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+  in_body.send("PUT /topology HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
   server.stop();
   server.stop();
 }
@@ -65,7 +95,7 @@ TEST(AdminConnections, StopWaitsForTheAnswerInHand) {
   });
   ASSERT_TRUE(server.start(loopback));
   AdminClient client(server);
-  client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
   entered.get_future().wait();
   std::thread stopping([&] { server.stop(); });
   may_leave.set_value();
@@ -112,6 +142,22 @@ TEST_F(BlockedAdminServerTest, AQuickHandlerIsNotDelayed) {
   block_all(request("POST /blocks"));
   EXPECT_TRUE(contains(ask(server, request("GET /livez")), "ok\n"));
   unblock();
+}
+
+TEST_F(BlockedAdminServerTest, RequestsForAThreadAreBounded) {
+  block_all(request("POST /blocks"));
+  std::vector<std::unique_ptr<AdminClient>> waiting;
+  for (std::size_t i = 0; i < limits::admin_waiting; ++i) {
+    waiting.push_back(std::make_unique<AdminClient>(server));
+    // Both come at once, so that with the first's answer the second waits.
+    waiting.back()->send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" +
+                         request("PUT /topology"));
+    waiting.back()->read_until("ok\n");
+  }
+  EXPECT_TRUE(
+      ask(server, request("PUT /topology")).starts_with("HTTP/1.1 503 Service Unavailable"));
+  unblock();
+  for (const auto& client : waiting) EXPECT_TRUE(contains(client->read_to_end(), "body="));
 }
 
 // Bodies are kept whole, so what all of them may take is bounded, too.

@@ -97,10 +97,10 @@ TEST_F(AdminServerTest, APostWithoutLengthHasNoBody) {
 TEST_F(AdminServerTest, AConnectionIsKept) {
   AdminClient client(server);
   for (int i = 0; i < 10; ++i) {
-    client.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_TRUE(client.read_until("ok\n").starts_with("HTTP/1.1 200 OK\r\n"));
   }
-  client.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" + request("GET /topology"));
+  client.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" + request("GET /topology"));
   const std::string both = client.read_to_end();
   EXPECT_TRUE(contains(both, "ok\nHTTP/1.1 200 OK\r\n")) << both;
   EXPECT_TRUE(contains(both, "path=/topology")) << both;
@@ -145,9 +145,9 @@ TEST_F(AdminServerTest, APackedBodyIsRefused) {
 }
 
 TEST_F(AdminServerTest, AnUnwantedBodyIsNotTheNextRequest) {
-  const std::string inner = "POST /drain HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string inner = "POST /drain HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const std::string fields =
-      "Host: x\r\nContent-Length: " + std::to_string(inner.size()) + "\r\n\r\n";
+      "Host: localhost\r\nContent-Length: " + std::to_string(inner.size()) + "\r\n\r\n";
   for (const char* line : {"GET /livez", "GET /nothing", "OPTIONS /livez", "PUT /livez"}) {
     SCOPED_TRACE(line);
     const std::string answer = ask(server, line + (" HTTP/1.1\r\n" + fields) + inner);
@@ -169,7 +169,7 @@ TEST_F(AdminServerTest, APageOfAnotherSiteChangesNothing) {
   };
   for (const auto& c : std::vector<Case>{{"Origin: http://evil.example\r\n", 0},
                                          {"Origin: null\r\n", 0},
-                                         {"Origin: http://x\r\n", 1},
+                                         {"Origin: http://localhost\r\n", 1},
                                          {"", 1}}) {
     SCOPED_TRACE(c.fields);
     drained = 0;

@@ -160,8 +160,7 @@ TEST_F(ServerTest, AStopEndsAllConnections) {
 // One core for 2 connections in all.
 TEST_F(ServerTest, TurnsAwayConnectionsBeyondItsLimitUntilOneLeaves) {
   net::CoreGroup cores("full", 1, clock_);
-  Server full(
-      cores, [](Connection& client) { return serve(client); }, nullptr, 2);
+  Server full(cores, [](Connection& client) { return serve(client); }, {.connections_per_core = 2});
   ASSERT_TRUE(full.listen({"127.0.0.1", 0}));
   cores.start();
   TestClient first(full.address());
@@ -187,8 +186,8 @@ TEST_F(ServerTest, TurnsAwayAnAddressThatHasItsShare) {
     if (from.text() == "127.0.0.1") return 1;
     return std::nullopt;
   };
-  Server server(
-      cores, [](Connection& client) { return serve(client); }, one_each);
+  Server server(cores, [](Connection& client) { return serve(client); },
+                {.address_limit = one_each});
   ASSERT_TRUE(server.listen({"127.0.0.1", 0}));
   cores.start();
   std::optional<TestClient> first(server.address());

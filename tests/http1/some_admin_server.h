@@ -22,9 +22,12 @@ inline const Endpoint loopback{"127.0.0.1", 0};
 // A client that writes what it is told to, byte for byte.
 class AdminClient {
  public:
-  explicit AdminClient(const AdminServer& server) {
-    const Endpoint at = server.address();
-    socket_.connect({boost::asio::ip::make_address(at.host), at.port});
+  explicit AdminClient(const AdminServer& server) { connect_to(server); }
+  // From another address of the loopback network.
+  AdminClient(const AdminServer& server, const std::string& from) {
+    socket_.open(boost::asio::ip::tcp::v4());
+    socket_.bind({boost::asio::ip::make_address(from), 0});
+    connect_to(server);
   }
   AdminClient& send(std::string_view bytes) {
     boost::system::error_code ignored;  // the server may have said enough already
@@ -46,6 +49,11 @@ class AdminClient {
   }
 
  private:
+  void connect_to(const AdminServer& server) {
+    const Endpoint at = server.address();
+    socket_.connect({boost::asio::ip::make_address(at.host), at.port});
+  }
+
   boost::asio::io_context io_;
   boost::asio::ip::tcp::socket socket_{io_};
 };
@@ -57,7 +65,7 @@ inline std::string ask(const AdminServer& server, std::string_view request) {
 inline std::string request(std::string_view line, std::string_view fields = "",
                            std::string_view body = "") {
   std::string text(line);
-  text += " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+  text += " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
   text += fields;
   text += "\r\n";
   return text += body;

@@ -151,6 +151,27 @@ def policies(documents: Documents) -> Mistakes:
                 yield f"{pod.name} has no label {SIDECAR}: the tier does not let it in"
 
 
+def administration(documents: Documents) -> Mistakes:
+    """Admin ports are closed but to a named namespace; the kubelet needs no rule."""
+    for pod in pods(documents):
+        admin = {port["containerPort"] for port in pod.ports if port["name"] == "admin"}
+        policies_of_pod = [
+            policy
+            for policy in of_kind(documents, "NetworkPolicy")
+            if pod in selected(documents, policy["spec"]["podSelector"]["matchLabels"])
+        ]
+        if admin and not policies_of_pod:
+            yield f"{pod.name}: no network policy closes its admin port"
+        for policy in policies_of_pod:
+            for rule in policy["spec"]["ingress"]:
+                let_in = set(found(rule, "ports[].port"))
+                if let_in and not let_in & admin:
+                    continue
+                senders = rule.get("from") or [{}]
+                if not all(first(sender, "namespaceSelector.matchLabels") for sender in senders):
+                    yield f"{title(policy)} opens the admin port to more than a named namespace"
+
+
 def tier(documents: Documents) -> Mistakes:
     """The StatefulSet has its headless Service, and --kubernetes names both."""
     stateful_set, service = one(documents, "StatefulSet", TIER), one(documents, "Service", TIER)
@@ -312,8 +333,8 @@ def peer_keys(documents: Documents) -> Mistakes:
 
 
 RULES = (
-    versions, labels, namespaces, selectors, ports, ingresses, policies, tier, rights, tokens,
-    termination, containers, listening, configuration, peer_keys,
+    versions, labels, namespaces, selectors, ports, ingresses, policies, administration, tier,
+    rights, tokens, termination, containers, listening, configuration, peer_keys,
 )  # fmt: skip
 
 

@@ -253,6 +253,28 @@ AGAINST_OUR_RULES = (
         lambda d: d["spec"]["ingress"][0]["from"].pop(),
         "does not let in .*component",
     ),
+    (
+        *of_base("NetworkPolicy", "ringside-cache"),
+        lambda d: d["spec"]["ingress"][0]["ports"][0].update(port=9090),
+        "opens the admin port to more than a named namespace",
+    ),
+    (
+        *of_base("NetworkPolicy", "ringside-cache"),
+        lambda d: d["spec"]["ingress"][0].pop("ports"),
+        "opens the admin port to more than a named namespace",
+    ),
+    (
+        "overlays/sidecar-container",
+        ("NetworkPolicy", "app"),
+        lambda d: d["spec"]["ingress"][2].pop("from"),
+        "NetworkPolicy app opens the admin port",
+    ),
+    (
+        "overlays/native-sidecar",
+        ("NetworkPolicy", "app"),
+        lambda d: d["spec"]["podSelector"]["matchLabels"].update(a="b"),
+        "Deployment app: no network policy closes its admin port",
+    ),
     (*OF_CACHES, lambda d: d["metadata"]["labels"].update(a="b"), "pods have other labels"),
     (
         *OF_CACHES,

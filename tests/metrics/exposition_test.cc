@@ -142,7 +142,11 @@ std::string touched() {
   Sheet sidecar(Role::sidecar, "", 2), first(Role::cache, "cache-0", 2),
       second(Role::cache, "cache-1", 2);
   for (Sheet* sheet : {&sidecar, &first, &second}) touch(*sheet);
-  const OperationFigures operation{3, 1, false, OperationFigures::AccessLog{100, 5, 2},
+  const OperationFigures operation{3,
+                                   1,
+                                   false,
+                                   4,
+                                   OperationFigures::AccessLog{100, 5, 2},
                                    OperationFigures::Discovery{true, 1.5, 7, 2, {{"gone", 1}}}};
   return expose({sidecar.totals(), first.totals(), second.totals()}, operation);
 }

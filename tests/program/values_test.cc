@@ -236,5 +236,15 @@ TEST(Values, ListsOfNetworks) {
   EXPECT_FALSE(parse_networks("10.0.0.1/8"));
 }
 
+TEST(Values, ListsOfHostNames) {
+  const auto names = parse_host_names("Cache.Shop.svc, *.cluster.local");
+  ASSERT_TRUE(names);
+  EXPECT_EQ(*names, (std::vector<std::string>{"cache.shop.svc", "*.cluster.local"}));
+  EXPECT_TRUE(parse_host_names("")->empty());
+  for (const char* text : {"a:80", "*", "*.", "a.*", "[::1]", "a b", "a,", "http://a", "a."}) {
+    EXPECT_FALSE(parse_host_names(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace ringside::program

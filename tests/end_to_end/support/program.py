@@ -55,7 +55,7 @@ def trusted(arguments: list[str]) -> bool:
 class Process:
     """`ringside up`, `sidecar` or `cache`, on free ports; knows its addresses once it is ready."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, stderr=subprocess.PIPE):
         arguments = [str(argument) for argument in arguments]
         if not trusted(arguments):
             arguments.append("--insecure-peers")
@@ -66,7 +66,7 @@ class Process:
             [PROGRAM, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             preexec_fn=die_with_parent,
         )
@@ -74,6 +74,7 @@ class Process:
         self._readers = [
             threading.Thread(target=self._read, args=(stream, name), daemon=True)
             for stream, name in ((self.child.stdout, "out"), (self.child.stderr, "err"))
+            if stream
         ]
         for reader in self._readers:
             reader.start()
@@ -114,7 +115,8 @@ class Process:
         for reader in self._readers:
             reader.join(WAIT_S)
         self.child.stdout.close()
-        self.child.stderr.close()
+        if self.child.stderr:
+            self.child.stderr.close()
 
     def signal(self, number: int) -> None:
         self.child.send_signal(number)

@@ -1,0 +1,97 @@
+#include "base/log_writer.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <thread>
+
+#include "base/limits.h"
+
+namespace ringside::log {
+namespace {
+
+static_assert(limits::log_line_size_bytes <= PIPE_BUF);
+
+std::uint64_t lines_in(std::string_view text) noexcept {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// In whole lines as far as they fit, which others who write there don't come between.
+std::string_view first_piece(std::string_view lines) noexcept {
+  if (lines.size() <= PIPE_BUF) return lines;
+  const std::size_t newline = lines.rfind('\n', PIPE_BUF - 1);
+  return lines.substr(0, newline == std::string_view::npos ? PIPE_BUF : newline + 1);
+}
+
+}  // namespace
+
+void Writer::write(std::string_view lines) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() + in_hand_bytes_ + lines.size() > limits::log_queue_bytes) {
+      dropped_ += lines_in(lines);
+      return;
+    }
+    if (!begun_) begin();
+    waiting_ += lines;
+  }
+  changed_.notify_all();
+}
+
+// The thread takes no signals: they are for the one that waits for them.
+void Writer::begin() {
+  begun_ = true;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread([this] { run(); });
+  pthread_setname_np(thread.native_handle(), "log");
+  thread.detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Writer::flush(Milliseconds at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [this] { return waiting_.empty() && in_hand_bytes_ == 0; });
+}
+
+void Writer::run() {
+  std::string in_hand;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return !waiting_.empty(); });
+    in_hand.swap(waiting_);
+    in_hand_bytes_ = in_hand.size();
+    lock.unlock();
+    put(in_hand);
+    in_hand.clear();
+    lock.lock();
+    in_hand_bytes_ = 0;
+    changed_.notify_all();
+  }
+}
+
+// For as long as it takes. What can't be written at all is dropped: there is nobody left to tell.
+void Writer::put(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view piece = first_piece(lines);
+    const ssize_t wrote = ::write(file_, piece.data(), piece.size());
+    if (wrote >= 0) {
+      lines.remove_prefix(static_cast<std::size_t>(wrote));
+    } else if (errno == EAGAIN) {  // made so by somebody who has it, too
+      pollfd ready{file_, POLLOUT, 0};
+      static_cast<void>(::poll(&ready, 1, -1));
+    } else if (errno != EINTR) {
+      dropped_ += lines_in(lines);
+      return;
+    }
+  }
+}
+
+}  // namespace ringside::log
