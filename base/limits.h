@@ -361,6 +361,9 @@ constexpr size_t admin_waiting = 64;  // {} requests for a thread | 503
 // where that has too many; none that has a thread or waits for one
 constexpr size_t admin_connections = 256;
 constexpr size_t admin_connections_per_address = 128;
+// held by each of the addresses for administrators and for probes, for when others have all the
+// rest
+constexpr size_t admin_spare_descriptors = 8;
 // {} to send a request whole or take some of an answer, {} between requests, {} for what comes
 // after the last answer | closed
 constexpr Milliseconds admin_io_timeout{5'000};

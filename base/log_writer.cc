@@ -4,31 +4,17 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <thread>
 
 #include "base/limits.h"
+#include "base/lines.h"
 
 namespace ringside::log {
-namespace {
 
 static_assert(limits::log_line_size_bytes <= PIPE_BUF);
-
-std::uint64_t lines_in(std::string_view text) noexcept {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-// In whole lines as far as they fit, which others who write there don't come between.
-std::string_view first_piece(std::string_view lines) noexcept {
-  if (lines.size() <= PIPE_BUF) return lines;
-  const std::size_t newline = lines.rfind('\n', PIPE_BUF - 1);
-  return lines.substr(0, newline == std::string_view::npos ? PIPE_BUF : newline + 1);
-}
-
-}  // namespace
 
 void Writer::write(std::string_view lines) {
   {
@@ -80,7 +66,7 @@ void Writer::run() {
 // For as long as it takes. What can't be written at all is dropped: there is nobody left to tell.
 void Writer::put(std::string_view lines) {
   while (!lines.empty()) {
-    const std::string_view piece = first_piece(lines);
+    const std::string_view piece = piece_for_pipe(lines);
     const ssize_t wrote = ::write(file_, piece.data(), piece.size());
     if (wrote >= 0) {
       lines.remove_prefix(static_cast<std::size_t>(wrote));

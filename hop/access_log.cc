@@ -7,13 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <system_error>
 #include <utility>
 
 #include "base/limits.h"
+#include "base/lines.h"
 #include "base/log.h"
 
 namespace ringside::hop {
@@ -39,10 +38,6 @@ int open_path(const std::string& path) noexcept {
 bool is_regular_file(int file) noexcept {
   struct stat status {};
   return ::fstat(file, &status) == 0 && is_of_kind(status, S_IFREG);
-}
-
-std::uint64_t lines_in(std::string_view text) noexcept {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 // So that one burst of long lines does not keep its memory for ever.
@@ -152,12 +147,10 @@ void AccessLog::fill() {
 }
 
 // A regular file takes all at once. Of a pipe or a terminal poll() says only that so much can be
-// written without waiting; in whole lines as far as they fit, which others may write between.
+// written without waiting.
 std::size_t AccessLog::piece_size_bytes() const noexcept {
   const std::string_view rest = std::string_view(batch_).substr(begun_);
-  if (is_regular_ || rest.size() <= PIPE_BUF) return rest.size();
-  const std::size_t newline = rest.rfind('\n', PIPE_BUF - 1);
-  return newline == std::string_view::npos ? PIPE_BUF : newline + 1;
+  return is_regular_ ? rest.size() : piece_for_pipe(rest).size();
 }
 
 bool AccessLog::flush() {

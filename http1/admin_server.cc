@@ -10,6 +10,7 @@
 #include "http1/admin_handler.h"
 #include "http1/conversation.h"
 #include "http1/server.h"
+#include "http1/spare_descriptors.h"
 
 namespace ringside::http {
 namespace {
@@ -28,6 +29,8 @@ struct AdminServer::Impl {
   void count(bool one_more);
   // Until all have gone, but not for who takes longer than an answer may.
   void wait_until_left();
+  // No descriptor is left for who comes.
+  void make_room();
 
   AdminSite site;
   bool started = false;
@@ -38,7 +41,8 @@ struct AdminServer::Impl {
                 [this](Connection& client) { return serve(client); },
                 // A crowd that comes at once has room until those that make room for it are gone.
                 {.connections_per_core = 2 * limits::admin_connections,
-                 .make_room = [this] { site.crowd.make_room(); }}};
+                 .make_room = [this] { make_room(); }}};
+  SpareDescriptors spares;
 
   std::mutex mutex;  // of what follows
   std::condition_variable left;
@@ -65,7 +69,12 @@ Task<void> AdminServer::Impl::serve(Connection& client) {
     AdminHandler handler(site, client);
     co_await converse(client, handler, nullptr, admin_terms);
   }
+  client.core().post([this] { spares.fill(); });  // once its descriptor is free
   count(false);
+}
+
+void AdminServer::Impl::make_room() {
+  if (!spares.release()) site.crowd.make_room();
 }
 
 void AdminServer::Impl::wait_until_left() {
@@ -95,6 +104,7 @@ Result<void> AdminServer::start(const Endpoint& listen) {
     return invalid_input("for administrators: " + listening.error().message);
   }
   impl_->started = true;
+  impl_->spares.fill();
   if (impl_->needs_workers) impl_->site.workers.start();
   impl_->cores.start();
   return {};

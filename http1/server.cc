@@ -98,10 +98,16 @@ Task<void> Server::Door::accept_all() {
   Milliseconds backoff = limits::accept_backoff_start;
   while (!closed) {
     auto accepted = co_await listener->accept();
+    if (!accepted && admission.make_room) {
+      admission.make_room();
+      if (auto transport = listener->accept_now()) {
+        admit(std::move(transport));
+        continue;
+      }
+    }
     if (!accepted) {
       log::warning("accept failed: {}; trying again in {} ms", accepted.error().message,
                    backoff.count());
-      if (admission.make_room) admission.make_room();
       co_await pause.wait(core.steady_now() + backoff);
       backoff = std::min(backoff * 2, limits::accept_backoff_most);
       continue;

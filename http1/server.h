@@ -19,8 +19,8 @@ struct Admission {
   // See hop::ServerTerms.
   std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)> address_limit = nullptr;
   std::size_t connections_per_core = limits::connections_per_core;
-  // Nobody can be accepted for want of descriptors: whoever can be spared is to be sent away. On
-  // the core's thread. Null: nobody can.
+  // Nobody can be accepted for want of descriptors: one is to be freed. It is tried again at once,
+  // and then from time to time. On the core's thread. Null: none can be.
   std::function<void()> make_room = nullptr;
 };
 

@@ -204,6 +204,9 @@ class OutOfDescriptors(Tier):
         self.assertEqual(admin.ask("GET", "/livez").status, 200)
         self.assertEqual(source.count("/late"), 0)
 
+        for _ in range(50):  # on connections of their own: descriptors are kept for them
+            self.assertEqual(front.administer("GET", "/livez").status, 200)
+
         for wire in crowd:
             wire.close()
         self.assertEqual(late.answer().status, 200, "who waited is served")
