@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "http/field_rules.h"
+#include "http/path_rules.h"
 #include "http/query_rules.h"
 
 namespace ringside::cache {
@@ -66,6 +67,7 @@ struct Rules {
   // stays as it came.
   std::vector<std::string> content_codings;
   http::QueryRules query;
+  http::PathRules paths;
   http::FieldRules request_fields;   // of what the origin is asked
   http::FieldRules response_fields;  // of what clients are answered
   bool status_key = false;           // Cache-Status tells the key (RFC 9211 §2.7)

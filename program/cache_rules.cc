@@ -82,6 +82,16 @@ ordered_json show_query(const http::QueryRules& rules) {
   return {{"sort", rules.sort}, {"keep", rules.keep}, {"drop", rules.drop}};
 }
 
+ordered_json show_paths(const http::PathRules& rules) {
+  auto out = ordered_json::object();
+  if (rules.merge_slashes) out["merge_slashes"] = *rules.merge_slashes;
+  if (rules.refuses_escaped_slashes) {
+    out["escaped_slashes"] = refusal_text(*rules.refuses_escaped_slashes);
+  }
+  if (rules.refuses_parameters) out["path_parameters"] = refusal_text(*rules.refuses_parameters);
+  return out;
+}
+
 ordered_json show_fields(const http::FieldRules& rules) {
   auto set = ordered_json::object();
   for (const auto& [name, value] : rules.set) set[name] = value;
@@ -106,6 +116,7 @@ constexpr auto rule_keys = std::to_array<RuleKey>({
     rule<&R::variants_most, read_variants_most, plain_size>("variants_most"),
     rule<&R::content_codings, read_content_codings, plain_list>("content_codings"),
     rule<&R::query, read_query, show_query>("query", true),
+    rule<&R::paths, read_paths, show_paths>("paths", true),
     rule<&R::request_fields, read_request_fields, show_fields>("request_headers"),
     rule<&R::response_fields, read_response_fields, show_fields>("response_headers"),
     rule<&R::status_key, read_switch, plain_switch>("cache_status_key"),

@@ -231,10 +231,18 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
     all.name = "default";
     all.place = configuration.place("routes");
   }
+  // Where all paths are of one route, no spelling gets past another one's rules.
+  const bool tells_paths_apart =
+      std::any_of(routes.begin(), routes.end(),
+                  [](const RouteConfiguration& route) { return route.match.path_prefix != "/"; });
   for (RouteConfiguration& route : routes) {
     if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
     route.cache = merged(configuration.cache, route.cache);
+    if (!tells_paths_apart) continue;
+    http::PathRules& paths = route.cache.values.paths;
+    paths.merge_slashes = paths.merge_slashes.value_or(true);
+    paths.refuses_escaped_slashes = paths.refuses_escaped_slashes.value_or(true);
   }
   return routes;
 }

@@ -256,6 +256,24 @@ Result<http::QueryRules> read_query(const YamlFile& file, const Entry& entry) {
   return rules;
 }
 
+Result<http::PathRules> read_paths(const YamlFile& file, const Entry& entry) {
+  if (auto map = expect_map(file, entry, "{escaped_slashes: keep}"); !map) return map.error();
+  http::PathRules rules;
+  for (const Entry& part : entry.value.entries) {
+    const bool merges = part.key == "merge_slashes";
+    if (!merges && part.key != "escaped_slashes" && part.key != "path_parameters") {
+      return file.unknown_key(part, "of paths",
+                              {"merge_slashes", "escaped_slashes", "path_parameters"});
+    }
+    const auto value = merges ? read_switch(file, part) : read_text<parse_refusal>(file, part);
+    if (!value) return value.error();
+    (merges                          ? rules.merge_slashes
+     : part.key == "escaped_slashes" ? rules.refuses_escaped_slashes
+                                     : rules.refuses_parameters) = *value;
+  }
+  return rules;
+}
+
 Result<http::FieldRules> read_request_fields(const YamlFile& file, const Entry& entry) {
   return read_fields<parse_request_field>(file, entry);
 }

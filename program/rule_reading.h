@@ -33,6 +33,8 @@ namespace ringside::program {
                                                                     const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::QueryRules> read_query(const YamlFile& file,
                                                   const YamlValue::Entry& entry);
+[[nodiscard]] Result<http::PathRules> read_paths(const YamlFile& file,
+                                                 const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::FieldRules> read_request_fields(const YamlFile& file,
                                                            const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::FieldRules> read_response_fields(const YamlFile& file,

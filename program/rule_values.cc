@@ -142,6 +142,13 @@ std::string condition_text(const cache::Condition& condition) {
   return out;
 }
 
+Result<bool> parse_refusal(std::string_view text) {
+  if (text == "refuse" || text == "keep") return text == "refuse";
+  return invalid_input(fmt::format("{} is none of them; write refuse or keep", quotation(text)));
+}
+
+std::string_view refusal_text(bool refuses) noexcept { return refuses ? "refuse" : "keep"; }
+
 Result<cache::SetCookie> parse_set_cookie(std::string_view text) {
   using cache::SetCookie;
   for (const SetCookie choice : {SetCookie::pass, SetCookie::strip, SetCookie::store}) {

@@ -26,6 +26,10 @@ namespace ringside::program {
 // for whatever follows.
 [[nodiscard]] Result<std::string> parse_parameter_name(std::string_view text);
 
+// `refuse` or `keep`.
+[[nodiscard]] Result<bool> parse_refusal(std::string_view text);
+[[nodiscard]] std::string_view refusal_text(bool refuses) noexcept;
+
 // In lower case; not `*`.
 [[nodiscard]] Result<std::string> parse_content_coding(std::string_view text);
 

@@ -78,10 +78,10 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 }
 
 // Everything that can be known of the request without asking anybody.
-Result<void> Handler::look(const http::RequestHead& request, const http::Caller& caller) {
+Result<void> Handler::look(http::RequestHead& request, const http::Caller& caller) {
   auto decided = decide(request, caller.address(), *snapshot_->settings, snapshot_->identity.via,
                         core_.countries, decision_);
-  ask_near_cache_ = decided && !decision_.hop.answer_here &&
+  ask_near_cache_ = decided && !decision_.hop.answer_here && !decision_.hop.upgrades &&
                     decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request);
   if (ask_near_cache_) {
     near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);

@@ -17,7 +17,7 @@ enum class Upstream { replica, origin };
 [[nodiscard]] IpAddress told_client(const Decision& decision, const Settings& settings);
 
 // The fields of the request for a replica (or, without one, for the origin), in place of what `out`
-// had: the client's fields without those it may not say, Via, Forwarded, the country where the
+// had: those of the canonical request, Via, Forwarded, the country where the
 // route's key holds it, and for a replica the internal fields. `own_via`: see http::HopIdentity.
 void write_upstream_fields(http::FieldLines& out, const http::RequestHead& request,
                            const Decision& decision, const Settings& settings,

@@ -91,6 +91,23 @@ TEST(CacheRules, QueriesAndHeaders) {
   EXPECT_TRUE(rules_of(" query: {}").query.empty());
 }
 
+TEST(CacheRules, PathsAreCanonicalWhereRoutesTellThemApart) {
+  const auto paths = [](const std::string& text) {
+    const auto configuration = read(text);
+    EXPECT_TRUE(configuration) << configuration.error().message;
+    return effective_routes(*configuration).at(0).cache.values.paths;
+  };
+  const std::string routes = "routes:\n - name: b\n - name: a\n   path: /a\n";
+  EXPECT_EQ(paths("name: x\n"), http::PathRules{});
+  EXPECT_EQ(paths("routes:\n - name: b\n   host: b.test\n"), http::PathRules{});
+  EXPECT_EQ(paths(routes), (http::PathRules{true, true, std::nullopt}));
+  EXPECT_EQ(paths(routes + "cache: {paths: {escaped_slashes: keep, path_parameters: refuse}}\n"),
+            (http::PathRules{true, false, true}));
+  EXPECT_EQ(paths("routes:\n - {name: a, path: /a, cache: {paths: {merge_slashes: false}}}\n"
+                  "cache: {paths: {escaped_slashes: keep}}\n"),
+            (http::PathRules{false, true, std::nullopt}));
+}
+
 struct Wrong {
   std::string line;  // below `cache:`, so line 2 of the file
   std::string message;
@@ -178,6 +195,10 @@ TEST(CacheRules, ChoicesAndListsThatAreNone) {
       {"slice: big", "write a number with KiB"},
       {"query: sorted", "query is a single value; write a map, such as {sort: true"},
       {"query: {sort: 1}", "sort: \"1\" is neither; write true or false"},
+      {"paths: true", "paths is a single value; write a map, such as {escaped_slashes: keep}"},
+      {"paths: {merge_slashes: keep}", "\"keep\" is neither; write true or false"},
+      {"paths: {escaped_slashes: true}", "\"true\" is none of them; write refuse or keep"},
+      {"paths: {slashes: keep}", "\"slashes\" is no key of paths"},
       {"query: {dorp: [a]}", "\"dorp\" is no key of query; did you mean drop?"},
       {"query: {drop: [utm*x]}", "\"utm*x\" has a * before its end"},
       {"query: {keep: ['a=1']}", "\"a=1\" is no parameter's name"},
