@@ -62,19 +62,6 @@ void add_fields(http::FieldLines& out, const http::Fields& fields, const Rules& 
   }
 }
 
-// Adds the lines of the field that `first` is the first line of, in the form in which they are told
-// apart too.
-void add_canonical(http::FieldLines& out, const http::Fields& request, const http::Field& first,
-                   std::string& values) {
-  values.clear();
-  http::append_canonical(values, request, first.name);
-  for (std::size_t start = 0; start < values.size();) {
-    const std::size_t end = values.find('\r', start);
-    out.add(first.name, std::string_view(values).substr(start, end - start));
-    start = end + 1;
-  }
-}
-
 bool describes_content(std::string_view name) noexcept {
   return name.size() > 8 && http::same_token(name.substr(0, 8), "content-");
 }
@@ -87,19 +74,14 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
   out.clear();
   if (context.route != nullptr) add_capability(out, context.rules());
   const http::HopByHop hop_by_hop(request.fields);
-  std::string values;
-  for (auto at = request.fields.begin(); at != request.fields.end(); ++at) {
-    const http::Field& field = *at;
-    const auto is_same = [&field](const http::Field& other) {
-      return http::same_token(other.name, field.name);
-    };
+  for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
         hop_by_hop.has(field.name) || (asking.fills && is_condition(field.name)) ||
         (context.hop.max_forwards && http::same_token(field.name, "max-forwards")) ||
-        std::any_of(request.fields.begin(), at, is_same)) {
+        http::is_continued_line(request.fields, field)) {
       continue;
     }
-    add_canonical(out, request.fields, field, values);
+    http::add_canonical(out, request.fields, field);
   }
   http::add_hop_fields(out, request, context.hop, own_via);
   if (!context.country.empty()) out.add(settings.country_header, context.country);

@@ -60,6 +60,9 @@ struct Rules {
   std::vector<std::string> targeted = {"CDN-Cache-Control", "Surrogate-Control"};
   InvalidAge invalid_age = InvalidAge::ignore;
   SetCookie set_cookie = SetCookie::pass;
+  // How often clients may have fresh answers looked at by the origin again, by no-cache, max-age,
+  // min-fresh and Pragma: each time; once in so long, of each response; nullopt: never.
+  std::optional<Seconds> client_no_cache = Seconds{0};
   std::vector<Condition> bypass;    // requests that neither ask the store nor fill it
   std::vector<Condition> no_store;  // requests whose answers are not stored
   std::size_t variants_most = limits::variants_per_key;

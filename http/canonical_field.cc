@@ -290,4 +290,22 @@ void append_canonical(std::string& out, const Fields& request, std::string_view 
   }
 }
 
+void add_canonical(FieldLines& out, const Fields& request, const Field& first) {
+  std::string values;
+  append_canonical(values, request, first.name);
+  for (std::size_t start = 0; start < values.size();) {
+    const std::size_t end = values.find('\r', start);
+    out.add(first.name, std::string_view(values).substr(start, end - start));
+    start = end + 1;
+  }
+}
+
+bool is_continued_line(const Fields& request, const Field& line) noexcept {
+  for (const Field& other : request) {
+    if (&other == &line) return false;
+    if (same_token(other.name, line.name)) return true;
+  }
+  return false;
+}
+
 }  // namespace ringside::http

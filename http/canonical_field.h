@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/field_lines.h"
 #include "http/fields.h"
 
 namespace ringside::http {
@@ -34,5 +35,11 @@ namespace ringside::http {
 // Appends the value of each line that comes of it, each with `\r` behind it, which no value has.
 // Nothing where the request has no such field.
 void append_canonical(std::string& out, const Fields& request, std::string_view name);
+
+// Adds those lines, under the name as `first`, one of the request's, has it.
+void add_canonical(FieldLines& out, const Fields& request, const Field& first);
+
+// Whether an earlier line of the request has the name of `line`, which is one of its lines.
+[[nodiscard]] bool is_continued_line(const Fields& request, const Field& line) noexcept;
 
 }  // namespace ringside::http

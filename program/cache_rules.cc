@@ -111,6 +111,7 @@ constexpr auto rule_keys = std::to_array<RuleKey>({
     rule<&R::targeted, read_targeted, plain_list>("targeted"),
     rule<&R::invalid_age, read_invalid_age, invalid_age_text>("invalid_age"),
     rule<&R::set_cookie, read_set_cookie, set_cookie_text>("set_cookie"),
+    rule<&R::client_no_cache, read_client_no_cache, client_no_cache_text>("client_no_cache"),
     rule<&R::bypass, read_conditions, show_conditions>("bypass"),
     rule<&R::no_store, read_conditions, show_conditions>("no_store"),
     rule<&R::variants_most, read_variants_most, plain_size>("variants_most"),

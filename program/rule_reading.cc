@@ -220,6 +220,10 @@ Result<cache::SetCookie> read_set_cookie(const YamlFile& file, const Entry& entr
   return read_text<parse_set_cookie>(file, entry);
 }
 
+Result<std::optional<Seconds>> read_client_no_cache(const YamlFile& file, const Entry& entry) {
+  return read_text<parse_client_no_cache>(file, entry);
+}
+
 Result<std::vector<cache::Condition>> read_conditions(const YamlFile& file, const Entry& entry) {
   return read_items<parse_condition>(file, entry, limits::rule_conditions);
 }

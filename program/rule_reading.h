@@ -25,6 +25,8 @@ namespace ringside::program {
                                                          const YamlValue::Entry& entry);
 [[nodiscard]] Result<cache::SetCookie> read_set_cookie(const YamlFile& file,
                                                        const YamlValue::Entry& entry);
+[[nodiscard]] Result<std::optional<Seconds>> read_client_no_cache(const YamlFile& file,
+                                                                  const YamlValue::Entry& entry);
 [[nodiscard]] Result<std::vector<cache::Condition>> read_conditions(const YamlFile& file,
                                                                     const YamlValue::Entry& entry);
 [[nodiscard]] Result<std::size_t> read_variants_most(const YamlFile& file,

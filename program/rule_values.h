@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ namespace ringside::program {
 [[nodiscard]] std::string_view set_cookie_text(cache::SetCookie choice) noexcept;
 [[nodiscard]] Result<cache::InvalidAge> parse_invalid_age(std::string_view text);
 [[nodiscard]] std::string_view invalid_age_text(cache::InvalidAge choice) noexcept;
+
+// `honour`, `ignore`, or a time: once in so long.
+[[nodiscard]] Result<std::optional<Seconds>> parse_client_no_cache(std::string_view text);
+[[nodiscard]] std::string client_no_cache_text(const std::optional<Seconds>& rule);
 
 // The name of a query's parameter as requests have it after normalisation; a `*` at its end stands
 // for whatever follows.

@@ -45,6 +45,8 @@ bool is_read(std::string_view method) noexcept { return method == "GET" || metho
 
 }  // namespace
 
+bool is_written_anew(std::string_view field_name) noexcept { return kWrittenAnew.has(field_name); }
+
 bool is_of_proxies(std::string_view field_name) noexcept {
   constexpr std::string_view prefix = "x-forwarded-";
   return same_token(field_name.substr(0, prefix.size()), prefix) || kOfProxies.has(field_name);
@@ -62,7 +64,7 @@ void make_canonical(http::RequestHead& request, const Settings& settings, Decisi
   const bool counts = decision.hop.max_forwards.has_value();
   request.fields.keep([&](const http::Field& field) {
     const std::string_view name = field.name;
-    return !kWrittenAnew.has(name) && !same_token(name, settings.country_header) &&
+    return !is_written_anew(name) && !same_token(name, settings.country_header) &&
            !http::is_internal(name) && !hop_by_hop.has(name) &&
            (settings.underscores || name.find('_') == std::string_view::npos) &&
            (is_trusted || !(is_of_proxies(name) || tells_address(name) ||

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "http/head.h"
 #include "sidecar/decision.h"
 #include "sidecar/settings.h"
@@ -19,6 +21,9 @@ namespace ringside::sidecar {
 // - of GET and HEAD what makes another method of them: the answer would be stored as that of a GET.
 // The hops that a trusted peer tells of are kept in the decision, to be continued.
 void make_canonical(http::RequestHead& request, const Settings& settings, Decision& decision);
+
+// Fields that are never passed on as they came, from whomever; tells_address has more.
+[[nodiscard]] bool is_written_anew(std::string_view field_name) noexcept;
 
 // Fields by which proxies tell an application what the client asked for, beside the addresses and
 // the scheme, which we write anew. Left in a canonical request they are a trusted peer's, and may

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "http/canonical_field.h"
 #include "http/forwarded.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
@@ -9,6 +12,16 @@
 
 namespace ringside::sidecar {
 namespace {
+
+// Whether the value is a part of a key, and goes on in the form in which it is there: the replica's
+// rules may make something else of what is only like it.
+bool is_keyed(std::string_view name, const Decision& decision) noexcept {
+  const auto& parts = decision.route->key.parts;
+  return (decision.peer_is_trusted && is_of_proxies(name)) ||
+         std::any_of(parts.begin(), parts.end(), [name](const shard::KeyPart& part) {
+           return part.kind == shard::KeyPart::Kind::header && http::same_token(part.name, name);
+         });
+}
 
 // The list in which a trusted peer tells of the hops is continued with the peer; anybody else's,
 // and the other one, which nobody vouches for, begin with the client as we know it. Its scheme is
@@ -47,7 +60,14 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
   out.clear();
   for (const http::Field& field : request.fields) {
     if (http::same_token(field.name, "via")) continue;  // is continued
-    out.add(field.name, tells_address(field.name) ? decision.client.text() : field.value);
+    if (is_keyed(field.name, decision)) {
+      if (http::is_continued_line(request.fields, field)) continue;
+      http::add_canonical(out, request.fields, field);
+    } else if (tells_address(field.name)) {
+      out.add(field.name, decision.client.text());
+    } else {
+      out.add(field.name, field.value);
+    }
   }
   http::add_hop_fields(out, request, decision.hop, own_via);
   add_forwarded_fields(out, decision, settings);
@@ -74,7 +94,8 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
                        const http::CacheStatus& own, std::string_view via_name,
-                       std::string_view left_out) {
+                       std::string_view left_out, bool tells_all) {
+  const auto detail = tells_all ? head.fields.first(http::internal::detail) : std::nullopt;
   const http::HopByHop hop_by_hop(head.fields);
   const auto is_status = [](const http::Field& field) {
     return http::same_token(field.name, "cache-status");
@@ -84,6 +105,12 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
         http::same_token(field.name, "content-length") && !http::may_have_length(head.status);
     if (is_status(field) || is_wrong_length || http::is_internal(field.name) ||
         http::same_token(field.name, left_out) || hop_by_hop.has(field.name)) {
+      continue;
+    }
+    if (detail && http::same_token(field.name, "proxy-status")) {
+      out.add_written(field.name, [&](std::string& text) {
+        http::append_proxy_details(text.append(field.value), *detail);
+      });
       continue;
     }
     out.add(field.name, field.value);

@@ -154,9 +154,9 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts) {
   for (const shard::KeyPart& part : spec.parts) append_part(out, part, facts);
   for (const http::Field& field : facts.fields) {
-    if (!is_of_proxies(field.name)) continue;
+    if (!is_of_proxies(field.name) || http::is_continued_line(facts.fields, field)) continue;
     append_escaped(out.append("proxy:"), field.name);
-    append_escaped(out.append("="), field.value);
+    append_header(out, facts.fields, field.name);
     out.push_back('&');
   }
 }

@@ -107,6 +107,15 @@ TEST_F(Decide, WhatATrustedProxyTellsOfTheRequestIsKeyed) {
   EXPECT_EQ(decision_.extra_key, "country=FR&");
 }
 
+// Found by tests/keys: two lines were keyed as two, and sent on as one unless they were signed.
+TEST_F(Decide, WhatATrustedProxyTellsIsKeyedAsItIsSent) {
+  const std::string lines = "Host: a.test\r\nX-Forwarded-Prefix: /a\r\nX-Forwarded-Prefix: /b\r\n";
+  ASSERT_TRUE(get("/a", lines, "10.1.1.1"));
+  EXPECT_EQ(decision_.extra_key, "country=ZZ&proxy:X-Forwarded-Prefix=/a%2C%20/b&");
+  ASSERT_TRUE(get("/a", lines + "Authorization: x\r\n", "10.1.1.1"));
+  EXPECT_EQ(decision_.extra_key, "country=ZZ&proxy:X-Forwarded-Prefix=/a%0D/b&");
+}
+
 // `Connection: Accept-Language` takes the field from the origin, which answered without it; that
 // was stored for all who have it.
 TEST_F(Decide, WhatConnectionNamesWasKeyedAndNotForwarded) {

@@ -279,7 +279,8 @@ TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
 
 class ClientHead : public ::testing::Test {
  protected:
-  static std::string begun(std::string text, std::string_view left_out = {}) {
+  static std::string begun(std::string text, std::string_view left_out = {},
+                           bool tells_all = false) {
     text += "\r\n";
     http::ResponseHead response;
     const auto parsed = http::parse_response_head(text, http::HeadLimits::defaults(), "GET",
@@ -289,7 +290,7 @@ class ClientHead : public ::testing::Test {
     http::CacheStatus own;
     own.cache = "ringside";
     own.forward = http::CacheStatus::Forward::bypass;
-    add_client_fields(out, response, TimePoint{}, own, "ringside", left_out);
+    add_client_fields(out, response, TimePoint{}, own, "ringside", left_out, tells_all);
     return std::string(out.text());
   }
 };
@@ -304,6 +305,17 @@ TEST_F(ClientHead, IsBegunWithOurMember) {
             "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
             "Cache-Status: ringside; fwd=bypass\r\n"
             "Via: 1.0 ringside\r\n");
+}
+
+TEST_F(ClientHead, WhatWentWrongAtAReplicaIsToldToThoseWhoAreTrusted) {
+  const std::string head =
+      "HTTP/1.1 502 Bad Gateway\r\nProxy-Status: cache-1; error=connection_refused\r\n"
+      "Ringside-Detail: 10.0.0.7:8000 \"refused\"\r\n";
+  EXPECT_EQ(begun(head).find("10.0.0.7"), std::string::npos);
+  EXPECT_TRUE(begun(head, {}, true)
+                  .starts_with("Proxy-Status: cache-1; error=connection_refused; "
+                               "details=\"10.0.0.7:8000 \\\"refused\\\"\"\r\n"))
+      << begun(head, {}, true);
 }
 
 // RFC 9110 §7.6.3: the version is that of the message received. It was always 1.1.

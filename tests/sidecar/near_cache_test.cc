@@ -148,7 +148,7 @@ TEST(MayBeAnsweredNearby, OnlyGetsThatAnyFreshAnswerSatisfies) {
            {"GET /a", "If-Range: \"x\"\r\n", false},
        }) {
     SomeRequest request(row.first_words + " HTTP/1.1\r\nHost: a.test\r\n" + row.field_lines +
-                              "\r\n");
+                        "\r\n");
     EXPECT_EQ(may_be_answered_nearby(*request), row.may) << row.first_words << row.field_lines;
   }
 }
