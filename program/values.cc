@@ -374,9 +374,7 @@ Result<std::string> parse_field_name(std::string_view text) {
 
 Result<std::string> parse_client_address_from(std::string_view text) {
   std::string name(text);
-  for (char& c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   if (name != "forwarded" && name != http::x_forwarded_for && !parse_field_name(name)) {
     return invalid_input(fmt::format(
         "{} tells no client's address; write x-forwarded-for, forwarded, or the name of the field "
