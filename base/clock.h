@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace ringside {
 
@@ -19,6 +20,9 @@ class Clock {
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimePoint now() const noexcept = 0;
   [[nodiscard]] virtual SteadyPoint steady_now() const noexcept = 0;
+  // Like now(), but nobody sets it, and it goes on while the machine sleeps: for how long something
+  // has been kept.
+  [[nodiscard]] virtual TimePoint resident_now() const noexcept { return now(); }
 };
 
 class SystemClock final : public Clock {
@@ -30,6 +34,20 @@ class SystemClock final : public Clock {
     return std::chrono::time_point_cast<std::chrono::microseconds>(
         std::chrono::steady_clock::now());
   }
+  [[nodiscard]] TimePoint resident_now() const noexcept override {
+    return began_ + (since_boot() - booted_);
+  }
+
+ private:
+  [[nodiscard]] static Milliseconds since_boot() noexcept {
+    timespec time{};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return std::chrono::duration_cast<Milliseconds>(Seconds{time.tv_sec} +
+                                                    std::chrono::nanoseconds{time.tv_nsec});
+  }
+
+  TimePoint began_ = now();
+  Milliseconds booted_ = since_boot();
 };
 
 }  // namespace ringside

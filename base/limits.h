@@ -275,6 +275,12 @@ constexpr size_t sidecars_heeded = 4096;
 // {} that were members | all are forgotten: one that is a member again is not told what it has
 // missed
 constexpr size_t replicas_remembered = 1024;
+// {} at once and {} a second, a client and core | 429: a request by another method than GET, HEAD,
+// OPTIONS, POST, PUT, PATCH and DELETE, since any answer to it makes its URL invalid everywhere
+constexpr unsigned rare_methods_burst = 50;
+constexpr unsigned rare_methods_per_second = 5;
+// {} that are told apart by that, a core | others share one client's
+constexpr size_t rare_method_clients = 4'096;
 
 // # Rules of a route
 

@@ -177,7 +177,7 @@ Action decide(const Fetched& fetched, const Error& failure) {
   static_cast<void>(failure);  // whatever it was, nobody answered
   constexpr auto why = Flight::Completion::unreachable;
   if (takes_stale(fetched.plan.validated, fetched.context, fetched.request, why,
-                  fetched.times.received)) {
+                  fetched.times.resident_at())) {
     return give_stale(fetched.plan.validated, why);
   }
   return {};
@@ -188,7 +188,7 @@ Action decide(const Fetched& fetched, const http::ResponseHead& response) {
   if (response.status == 304 && validates(plan)) return confirm(fetched, response);
   if (is_error_of_rfc5861(response.status) &&
       takes_stale(plan.validated, fetched.context, fetched.request, Flight::Completion::failed,
-                  fetched.times.received)) {
+                  fetched.times.resident_at())) {
     return give_stale(plan.validated, Flight::Completion::failed);
   }
   // 416: it has become shorter than what is stored, and the origin does not heed If-Range.
@@ -222,7 +222,7 @@ Action decide_new(const Fetched& fetched, const http::ResponseHead& response) {
   }
   answer.head = std::make_shared<const StoredHead>(
       response, StoredHead::Making{freshness, fetched.own_name, std::move(vary), std::move(variant),
-                                   withheld});
+                                   withheld, fetched.times.received});
   // What is too large to be stored is still one fetch for those who wait for it now.
   action.terms.keep = !answer.length_bytes || *answer.length_bytes <= fetched.object_limit_bytes;
   answer.is_kept = action.terms.keep;

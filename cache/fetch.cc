@@ -113,6 +113,7 @@ Task<Action> Fetch::ask() {
   auto asked = co_await ask_origin(core_, settings_, request_, context_, asking,
                                    settings_.request_deadline, outgoing);
   times_.received = core_.core.now();
+  times_.resident = core_.core.resident_now();
   if (!asked) {
     error_ = asked.error();
     co_return decide(fetched(), error_);
@@ -207,7 +208,7 @@ std::optional<Fetch::From> Fetch::follow_completed() {
   if (completion == Flight::Completion::found && !is_good(*response_)) return std::nullopt;
   stale_ =
       completion == Flight::Completion::unreachable || completion == Flight::Completion::failed;
-  const TimePoint now = core_.core.now();
+  const TimePoint now = core_.core.resident_now();
   const bool taken = stale_ ? takes_stale(response_, context_, request_.fields, completion, now)
                             : is_enough(*response_, context_, request_.fields, now);
   return taken ? From::store : From::elsewhere;
@@ -217,7 +218,7 @@ std::optional<Fetch::From> Fetch::follow_completed() {
 Fetch::From Fetch::follow_failure(Error error) {
   error_ = std::move(error);
   stale_ = takes_stale(known_, context_, request_.fields, Flight::Completion::unreachable,
-                       core_.core.now());
+                       core_.core.resident_now());
   if (!stale_) return From::failed;
   response_ = known_;
   return From::store;
@@ -225,7 +226,7 @@ Fetch::From Fetch::follow_failure(Error error) {
 
 // Fresh for this request, and enough of it; a slice is good for as long as it is of the entity.
 bool Fetch::is_good(const StoredResponse& stored) const {
-  const TimePoint now = core_.core.now();
+  const TimePoint now = core_.core.resident_now();
   const StoredHead& head = *stored.head;
   const bool is_fresh = context_.entity_tag.empty()
                             ? judge(&head.freshness(), context_.directives, now) == Verdict::fresh

@@ -69,7 +69,7 @@ Task<Result<http::Pulled>> FlightBody::begin_rest(Error error) {
 void give_flight(Transaction& transaction, std::unique_ptr<Flight::Reader> reader,
                  const Flight::Answer& answer, http::Response& response) {
   ResponseNotes notes = transaction.notes();
-  const Seconds current_age = age(answer.head->freshness(), transaction.now());
+  const Seconds current_age = age(answer.head->freshness(), transaction.resident_now());
   if (current_age > Seconds{0}) notes.age = current_age;
   // Where it is a part, it is the one that was asked for, and nothing else. Several ranges of what
   // is still coming would have to be kept until it is their turn; the whole is an answer, too (RFC

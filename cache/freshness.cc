@@ -160,7 +160,7 @@ Freshness freshness_of(const FreshnessInput& input) {
   const TimePoint date = date_of(input.fields, "date", received).value_or(received);
 
   Freshness out;
-  out.received = received;
+  out.received = input.times.resident_at();
   out.no_cache = directives.no_cache;
   out.must_revalidate = is_never_stale(directives);
   out.immutable = directives.immutable;

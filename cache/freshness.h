@@ -22,7 +22,7 @@ enum class LifetimeSource {
 struct Freshness {
   Seconds lifetime{0};
   Seconds initial_age{0};  // corrected_initial_age, §4.2.3
-  TimePoint received;      // response_time
+  TimePoint received;      // response_time, by Clock::resident_now
   LifetimeSource source = LifetimeSource::none;
   bool no_cache = false;         // §5.2.2.4: never without validation
   bool must_revalidate = false;  // is_never_stale of cache/staleness.h
@@ -36,6 +36,10 @@ struct Freshness {
 struct ExchangeTimes {
   TimePoint requested;
   TimePoint received;
+  // The latter by Clock::resident_now, for how long the answer has been kept; absent: the same.
+  std::optional<TimePoint> resident = std::nullopt;
+
+  [[nodiscard]] TimePoint resident_at() const noexcept { return resident.value_or(received); }
 };
 
 // What a response says to us: the first of `rules.targeted` that is there, valid and not empty (RFC
@@ -60,7 +64,8 @@ struct FreshnessInput {
 // the rules say, then a heuristic.
 [[nodiscard]] Freshness freshness_of(const FreshnessInput& input);
 
-// current_age of §4.2.3.
+// current_age of §4.2.3. `now`, here as in all that asks for how long something has been kept, is
+// Clock::resident_now: a wall clock that is set back would make what is stored fresh again.
 [[nodiscard]] Seconds age(const Freshness& freshness, TimePoint now) noexcept;
 // What is left of the lifetime; negative once stale.
 [[nodiscard]] Seconds time_to_live(const Freshness& freshness, TimePoint now) noexcept;

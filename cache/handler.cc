@@ -12,6 +12,7 @@
 #include "cache/refresh.h"
 #include "cache/representation.h"
 #include "cache/selection.h"
+#include "cache/serving.h"
 #include "cache/sliced_object.h"
 #include "cache/slices.h"
 #include "http/error_response.h"
@@ -34,7 +35,7 @@ Forward forward_reason(const Transaction& transaction) {
   }
   if (context.directives.no_cache) return Forward::request;
   const bool enough =
-      is_enough(*found.response, context, transaction.request->fields, transaction.now());
+      is_enough(*found.response, context, transaction.request->fields, transaction.resident_now());
   return enough ? Forward::stale : Forward::partial;
 }
 
@@ -167,12 +168,17 @@ Decision Handler::look_up() {
   if (context.may_use_store) {
     transaction_.found =
         transaction_.core.shared.store.find(context.key, transaction_.request->fields);
+    if (const auto& stored = transaction_.found.response) {
+      transaction_.context.directives =
+          heeded(context.directives, context.rules().client_no_cache, stored->head->freshness(),
+                 transaction_.resident_now());
+    }
     transaction_.status.forward = forward_reason(transaction_);
   }
   const bool slices_are_stored =
       context.directives.only_if_cached && are_slices_stored(transaction_);
   return decide(context, transaction_.request->fields, transaction_.found.response,
-                slices_are_stored, transaction_.now());
+                slices_are_stored, transaction_.resident_now());
 }
 
 Task<void> Handler::answer_shared(http::Response& response) {

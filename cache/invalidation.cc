@@ -19,8 +19,9 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
                                                  std::string_view path_and_query) {
   http::Target target;
   if (!http::normalise_target(path_and_query, target)) return std::nullopt;
-  const auto route = settings.route_table.find(host, target.path);
-  if (route) settings.routes[*route].rules.query.apply_to(target);
+  const auto route = settings.route_table.find_canonical(host, target);
+  if (!route) return std::nullopt;
+  if (*route) settings.routes[**route].rules.query.apply_to(target);
   return target.text();
 }
 

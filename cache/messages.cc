@@ -6,6 +6,7 @@
 
 #include "cache/conditional.h"
 #include "http/byte_range.h"
+#include "http/canonical_field.h"
 #include "http/error_response.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
@@ -76,10 +77,11 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
         hop_by_hop.has(field.name) || (asking.fills && is_condition(field.name)) ||
-        (context.hop.max_forwards && http::same_token(field.name, "max-forwards"))) {
+        (context.hop.max_forwards && http::same_token(field.name, "max-forwards")) ||
+        http::is_continued_line(request.fields, field)) {
       continue;
     }
-    out.add(field.name, field.value);
+    http::add_canonical(out, request.fields, field);
   }
   http::add_hop_fields(out, request, context.hop, own_via);
   if (!context.country.empty()) out.add(settings.country_header, context.country);

@@ -61,7 +61,7 @@ bool gives_stale(const Transaction& transaction, int status) {
   if (status != 0 && !is_error_of_rfc5861(status)) return false;
   const auto why = status == 0 ? Flight::Completion::unreachable : Flight::Completion::failed;
   return takes_stale(transaction.found.response, transaction.context, transaction.request->fields,
-                     why, transaction.now());
+                     why, transaction.resident_now());
 }
 
 // RFC 9110 §9.3.3: an answer to POST that says by Content-Location that it is what a GET would get.
@@ -99,6 +99,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
       core, *transaction.settings, request, context, Asking{}, context.time_allowed,
       hop::passed_on(request, context.hop.upgrades, context.method, *transaction.caller));
   times.received = core.core.now();
+  times.resident = core.core.resident_now();
   const int status = asked ? (*asked)->head().status : 0;
   transaction.status.collapsed = false;
   transaction.status.forward_status = status;

@@ -58,7 +58,7 @@ void give_multipart(const Transaction& transaction, const StoredPointer& stored,
 
 // For how long a near cache may give it again.
 std::optional<Milliseconds> near_ttl(const Transaction& transaction, const StoredHead& head) {
-  const Seconds left = time_to_live(head.freshness(), transaction.now());
+  const Seconds left = time_to_live(head.freshness(), transaction.resident_now());
   const bool may_be_repeated =
       transaction.is_what_is_stored && head.vary().empty() && !head.freshness().no_cache;
   if (!may_be_repeated || left <= Seconds{0}) return std::nullopt;
@@ -71,8 +71,8 @@ Selection begin_response(const Transaction& transaction, const Representation& r
                          ResponseNotes notes, http::Response& response) {
   const StoredHead& head = *representation.head;
   const auto complete = representation.complete_length_bytes;
-  auto selection =
-      select(transaction.context, transaction.request->fields, head, complete, transaction.now());
+  auto selection = select(transaction.context, transaction.request->fields, head, complete,
+                          transaction.resident_now());
   const bool is_multipart = selection.kind == Selection::Kind::parts && selection.spans.size() > 1;
   if (is_multipart && representation.may_be_multipart) return selection;
   if (is_multipart) selection = {};
@@ -104,9 +104,10 @@ Selection begin_response(const Transaction& transaction, const Representation& r
 
 void give_stored(Transaction& transaction, const StoredPointer& stored, http::Response& response) {
   const StoredHead& head = *stored->head;
-  transaction.status.ttl_seconds = time_to_live(head.freshness(), transaction.now()).count();
+  transaction.status.ttl_seconds =
+      time_to_live(head.freshness(), transaction.resident_now()).count();
   ResponseNotes notes = transaction.notes();
-  notes.age = age(head.freshness(), transaction.now());
+  notes.age = age(head.freshness(), transaction.resident_now());
   notes.near_ttl = near_ttl(transaction, head);
   const Representation representation{stored->head, complete_length_bytes(*stored),
                                       stored->body->size_bytes, true};

@@ -97,7 +97,9 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.country = said(settings.country_header);
   context.time_allowed = std::min(
       settings.request_deadline, milliseconds(said(http::internal::deadline), Milliseconds::max()));
-  const auto route = settings.route_table.find(context.host, context.target.path);
+  const auto found = settings.route_table.find_canonical(context.host, context.target);
+  if (!found) return found.error();
+  const std::optional<std::size_t> route = *found;
   context.route = route ? &settings.routes[*route] : nullptr;
   bool bypass = false;
   bool no_store = false;

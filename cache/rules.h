@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "http/field_rules.h"
+#include "http/path_rules.h"
 #include "http/query_rules.h"
 
 namespace ringside::cache {
@@ -59,6 +60,9 @@ struct Rules {
   std::vector<std::string> targeted = {"CDN-Cache-Control", "Surrogate-Control"};
   InvalidAge invalid_age = InvalidAge::ignore;
   SetCookie set_cookie = SetCookie::pass;
+  // How often clients may have fresh answers looked at by the origin again, by no-cache, max-age,
+  // min-fresh and Pragma: each time; once in so long, of each response; nullopt: never.
+  std::optional<Seconds> client_no_cache = Seconds{0};
   std::vector<Condition> bypass;    // requests that neither ask the store nor fill it
   std::vector<Condition> no_store;  // requests whose answers are not stored
   std::size_t variants_most = limits::variants_per_key;
@@ -66,6 +70,7 @@ struct Rules {
   // stays as it came.
   std::vector<std::string> content_codings;
   http::QueryRules query;
+  http::PathRules paths;
   http::FieldRules request_fields;   // of what the origin is asked
   http::FieldRules response_fields;  // of what clients are answered
   bool status_key = false;           // Cache-Status tells the key (RFC 9211 §2.7)

@@ -51,6 +51,16 @@ Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
              : Verdict::stale;
 }
 
+http::RequestDirectives heeded(http::RequestDirectives asked,
+                               std::optional<Seconds> client_no_cache, const Freshness& stored,
+                               TimePoint now) noexcept {
+  if (client_no_cache && now - stored.received >= *client_no_cache) return asked;
+  asked.no_cache = false;
+  asked.max_age.reset();
+  asked.min_fresh.reset();
+  return asked;
+}
+
 bool may_be_given_unreachable(const Freshness& stored, const http::RequestDirectives& request,
                               TimePoint now) noexcept {
   return may_be_given_after_failure(stored, request, Occasion::unreachable, now);

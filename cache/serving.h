@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.h"
 #include "cache/freshness.h"
@@ -18,6 +19,13 @@ enum class Verdict {
 };
 [[nodiscard]] Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
                             TimePoint now) noexcept;
+
+// The directives of a request as far as the route heeds them (Rules::client_no_cache): what a
+// client asks of the age of what is stored counts for nothing where the origin was asked not long
+// ago.
+[[nodiscard]] http::RequestDirectives heeded(http::RequestDirectives asked,
+                                             std::optional<Seconds> client_no_cache,
+                                             const Freshness& stored, TimePoint now) noexcept;
 
 // The two below are for what must_validate was said of, once the origin was asked in vain. What
 // says no-cache is never given then, and what says must-revalidate, proxy-revalidate or s-maxage

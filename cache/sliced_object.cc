@@ -65,7 +65,7 @@ bool are_slices_stored(const Transaction& transaction) {
   const StoredPointer& first = transaction.found.response;
   const bool in_slices = context.may_fill_store && context.rules().slice_size_bytes > 0;
   if (!in_slices || !is_beginning(first)) return false;
-  const TimePoint now = transaction.now();
+  const TimePoint now = transaction.resident_now();
   const Verdict verdict = judge(&first->head->freshness(), context.directives, now);
   if (verdict == Verdict::must_validate) return false;
   const SlicedObject object = object_of(*first);

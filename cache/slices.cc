@@ -38,7 +38,7 @@ class Slices {
     if (is_untagged(known)) co_return false;
     if (is_beginning(known)) {
       const Freshness& freshness = known->head->freshness();
-      const TimePoint now = transaction_.now();
+      const TimePoint now = transaction_.resident_now();
       const RequestContext& context = transaction_.context;
       const Verdict verdict = judge(&freshness, context.directives, now);
       if (verdict != Verdict::must_validate) {
@@ -111,7 +111,7 @@ class Slices {
     transaction_.outcome = led ? metrics::Outcome::revalidated : metrics::Outcome::collapsed;
     if (is_stale_) transaction_.outcome = metrics::Outcome::stale;
     if (is_enough(*stored, transaction_.context, transaction_.request->fields,
-                  transaction_.now())) {
+                  transaction_.resident_now())) {
       give_stored(transaction_, stored, response_);
       return true;
     }
@@ -154,7 +154,7 @@ class Slices {
 
   bool give(SlicedObject object) {
     const auto selection = select(transaction_.context, transaction_.request->fields, *object.head,
-                                  object.length_bytes, transaction_.now());
+                                  object.length_bytes, transaction_.resident_now());
     const bool has_body =
         selection.kind == Selection::Kind::whole || selection.kind == Selection::Kind::parts;
     const http::ByteSpan wanted = wanted_of(selection, object);
@@ -162,7 +162,7 @@ class Slices {
     if (has_body && object.tag.empty() && !is_at_hand) return give_up();
     note_stored(object, wanted);
     ResponseNotes notes = transaction_.notes();
-    const Seconds current_age = age(object.head->freshness(), transaction_.now());
+    const Seconds current_age = age(object.head->freshness(), transaction_.resident_now());
     if (!fetch_ || current_age > Seconds{0}) notes.age = current_age;
     const Representation representation{object.head, object.length_bytes, object.length_bytes};
     begin_response(transaction_, representation, notes, response_);
@@ -179,7 +179,7 @@ class Slices {
   void note_stored(const SlicedObject& object, const http::ByteSpan& wanted) {
     if (fetch_) return;
     transaction_.status.ttl_seconds =
-        time_to_live(object.head->freshness(), transaction_.now()).count();
+        time_to_live(object.head->freshness(), transaction_.resident_now()).count();
     if (is_confirmed_) return;
     transaction_.outcome = metrics::Outcome::miss;
     if (find_stored_slice(transaction_, first_, object, wanted.first) == nullptr) return;

@@ -60,7 +60,8 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
     lines_.add(field.name, field.value);
   }
   lines_.add("Via", http::via_member(response.minor_version, making.own_name));
-  http::add_date_if_absent(lines_, response.fields, making.freshness.received);
+  http::add_date_if_absent(lines_, response.fields,
+                           making.received.value_or(making.freshness.received));
   index();
 }
 

@@ -34,7 +34,8 @@ class StoredHead {
     std::string_view own_name;  // for Via
     std::vector<std::string> vary;
     std::string variant;
-    std::vector<std::string> withheld;  // see fields_not_stored
+    std::vector<std::string> withheld;                 // see fields_not_stored
+    std::optional<TimePoint> received = std::nullopt;  // for Date; absent: the freshness's
   };
   // From an origin's answer. Fields that are never stored or that are written anew for each answer
   // are left out: hop-by-hop, internal, those withheld, Age, Content-Length. Our Via is added, and

@@ -1,9 +1,23 @@
 #include "cache/transaction.h"
 
+#include <algorithm>
+#include <string>
+
+#include "base/log.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
 
 namespace ringside::cache {
+namespace {
+
+// As a field's value.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+}  // namespace
 
 void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   settings = std::move(the_settings);
@@ -37,12 +51,16 @@ http::Caller* Transaction::interim_to() const noexcept {
 
 void Transaction::refuse(const Error& error, http::Response& response) {
   outcome = metrics::Outcome::error;
+  if (error.source != ErrorSource::client) log::write(log::Level::debug, error.message);
   std::string text;
   http::append_cache_status(text, status);
   http::make_error_response(response, error, {core.identity.name, text, now()});
   if (is_from_impostor) response.fields.add(http::internal::unproven, "1");
   if (context.from_sidecar) {
     response.fields.add(http::internal::outcome, metrics::name(outcome));
+    if (error.source != ErrorSource::client) {
+      response.fields.add(http::internal::detail, printable(error.message));
+    }
   }
 }
 

@@ -42,6 +42,8 @@ struct Transaction {
   // What the route makes of requests and responses.
   [[nodiscard]] const Rules& rules() const noexcept { return context.rules(); }
   [[nodiscard]] TimePoint now() const noexcept { return core.core.now(); }
+  // For all that asks how old something stored is.
+  [[nodiscard]] TimePoint resident_now() const noexcept { return core.core.resident_now(); }
   // What a response says besides its own fields, as far as the request decides it.
   [[nodiscard]] ResponseNotes notes() const noexcept;
   // Who may be told of interim responses; null: nobody, with HTTP/1.0.

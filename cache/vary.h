@@ -18,22 +18,8 @@ namespace ringside::cache {
 [[nodiscard]] bool varies_on_anything(const std::vector<std::string>& names) noexcept;
 
 // What a request says in those fields, as one string: equal strings, same variant. Absent and empty
-// fields differ.
-//
-// Values are normalised where that can't change what they mean (§4.1), and else stay apart: a
-// needless miss costs a fetch, a wrong hit is a wrong answer.
-// - Lists: several lines are joined, white space around commas goes, and so do empty members. But
-//   not in fields that are known to be no lists, such as Cookie and User-Agent, nor where a quoted
-//   string has no end.
-// - Accept-Encoding, Accept-Language, Accept-Charset (RFC 9110 §12.5.2 to §12.5.4): case, the way
-//   a weight is written, and repeated members. Members go by weight. The order of equal ones means
-//   nothing in Accept-Encoding; in the other two origins do go by it ("some recipients treat the
-//   order in which language tags are listed as an indication of descending priority", §12.5.4), so
-//   `en, de` and `de, en` stay two variants.
-// - Accept (§12.5.1): case of media ranges without parameters, and how their weights are written.
-//   A range with parameters stays as it is, and so does the order.
-// A field of these four with a member that its grammar does not have, with two weights for one
-// thing, or with more than limits::structured_members members is a list like any other.
+// fields differ. It is made of what the origin is sent of them (http/canonical_field.h), byte for
+// byte: a needless miss costs a fetch, a wrong hit is a wrong answer.
 [[nodiscard]] std::string variant_key(const std::vector<std::string>& names,
                                       const http::Fields& request_fields);
 

@@ -81,10 +81,14 @@ void add_cache_status(FieldLines& out, const CacheStatus& own) {
   out.add_written("Cache-Status", [&](std::string& text) { append_cache_status(text, own); });
 }
 
+void append_proxy_details(std::string& out, std::string_view details) {
+  append_string(out.append("; details="), details);
+}
+
 void append_proxy_status(std::string& out, const ProxyStatus& status) {
   append_item(out, status.proxy);
   if (!status.error.empty()) append_item(out.append("; error="), status.error);
-  if (!status.details.empty()) append_string(out.append("; details="), status.details);
+  if (!status.details.empty()) append_proxy_details(out, status.details);
 }
 
 }  // namespace ringside::http

@@ -37,5 +37,7 @@ struct ProxyStatus {
   std::string_view details{};  // quoted, bytes outside printable ASCII replaced; absent where empty
 };
 void append_proxy_status(std::string& out, const ProxyStatus& status);
+// The parameter alone, behind a member that has none.
+void append_proxy_details(std::string& out, std::string_view details);
 
 }  // namespace ringside::http

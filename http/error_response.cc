@@ -33,6 +33,8 @@ ErrorAnswer answer_client(ErrorKind kind) noexcept {
       return answer(404, "");
     case ErrorKind::forbidden:
       return answer(403, "");
+    case ErrorKind::overloaded:
+      return answer(429, "");
     default:
       return answer(400, "");
   }
@@ -81,7 +83,12 @@ ErrorAnswer answer_for(const Error& error) noexcept {
 
 void make_error_response(Response& out, const Error& error, const ErrorTerms& terms) {
   const ErrorAnswer told = answer_for(error);
-  std::string body = fmt::format("{} {}: {}\n", told.status, told.reason, error.message);
+  // What is asked for the client itself has said.
+  const bool tells_all =
+      terms.tells_all || error.source == ErrorSource::client || error.kind == ErrorKind::not_found;
+  std::string body = fmt::format("{} {}", told.status, told.reason);
+  if (tells_all) body.append(": ").append(error.message);
+  body += '\n';
   out.begin(told.status, told.reason);
   out.is_last = error.source == ErrorSource::client;
   FieldLines& fields = out.fields;
@@ -92,10 +99,11 @@ void make_error_response(Response& out, const Error& error, const ErrorTerms& te
   if (!terms.cache_status.empty()) fields.add("Cache-Status", terms.cache_status);
   if (!told.proxy_error.empty()) {
     std::string proxy_status;
-    append_proxy_status(proxy_status, {terms.proxy, told.proxy_error, error.message});
+    append_proxy_status(proxy_status, {terms.proxy, told.proxy_error,
+                                       tells_all ? std::string_view(error.message) : ""});
     fields.add("Proxy-Status", proxy_status);
   }
-  if (told.status == 503) fields.add("Retry-After", "1");
+  if (told.status == 503 || told.status == 429) fields.add("Retry-After", "1");
   if (told.status == 405) fields.add("Allow", allowed_methods);
   out.body = Body(std::move(body));
 }
@@ -141,6 +149,8 @@ std::string_view reason_of(int status) noexcept {
       return "Range Not Satisfiable";
     case 421:
       return "Misdirected Request";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

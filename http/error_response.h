@@ -22,9 +22,11 @@ struct ErrorTerms {
   std::string_view proxy;              // who we are: "ringside" or the replica's name
   std::string_view cache_status = {};  // the value of Cache-Status; empty: none
   TimePoint now{};                     // Date
+  bool tells_all = false;              // who asks may know what is behind us
 };
-// The response for an Error: its message as text, and Proxy-Status where it was not the client's
-// doing. A client that was wrong is told so and sent away.
+// The response for an Error, and Proxy-Status where it was not the client's doing. A client that
+// was wrong is told why and sent away. Of other errors the message has addresses of machines that
+// strangers need not know: it is told where the terms say so; who answers logs it.
 void make_error_response(Response& out, const Error& error, const ErrorTerms& terms);
 
 // What we let through, as Allow has it (RFC 9110 §10.2.1); what an origin allows is its own affair.

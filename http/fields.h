@@ -37,6 +37,10 @@ class Fields {
   }
   void clear() noexcept { lines_.clear(); }
   void remove(std::string_view field_name);
+  template <class Wanted>
+  void keep(const Wanted& wanted) {
+    std::erase_if(lines_, [&](const Field& field) { return !wanted(field); });
+  }
 
   // The value of the first line of that name.
   [[nodiscard]] std::optional<std::string_view> first(std::string_view field_name) const noexcept;

@@ -171,13 +171,12 @@ class LastMembers {
   std::size_t added_ = 0;
 };
 
-// The last elements of whichever header tells the hops.
+// The last elements of the header that tells the hops.
 class HopTexts {
  public:
-  explicit HopTexts(const Fields& fields) noexcept
-      : forwarded_(fields.has("Forwarded")),
-        texts_(fields, forwarded_ ? "Forwarded" : "X-Forwarded-For",
-               forwarded_ ? Quotes::strings : Quotes::none) {}
+  HopTexts(const Fields& fields, std::string_view from) noexcept
+      : forwarded_(same_token(from, "forwarded")),
+        texts_(fields, from, forwarded_ ? Quotes::strings : Quotes::none) {}
 
   [[nodiscard]] bool are_forwarded() const noexcept { return forwarded_; }
   [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
@@ -210,8 +209,8 @@ std::optional<Scheme> told_apart(const Fields& fields, std::size_t index) noexce
 
 }  // namespace
 
-std::vector<ForwardedHop> forwarded_hops(const Fields& fields) {
-  const HopTexts texts(fields);
+std::vector<ForwardedHop> forwarded_hops(const Fields& fields, std::string_view from) {
+  const HopTexts texts(fields, from);
   std::vector<ForwardedHop> hops(texts.size());
   for (std::size_t i = 0; i < hops.size(); ++i) {
     PairValue proto;
@@ -226,10 +225,10 @@ std::vector<ForwardedHop> forwarded_hops(const Fields& fields) {
 }
 
 ToldClient told_client(const IpAddress& peer, const Fields& fields,
-                       const std::vector<Network>& trusted) {
+                       const std::vector<Network>& trusted, std::string_view from) {
   ToldClient client{peer, std::nullopt};
   if (!any_contains(trusted, peer)) return client;
-  const HopTexts texts(fields);
+  const HopTexts texts(fields, from);
   std::size_t last = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     PairValue proto;

@@ -17,11 +17,16 @@ struct ForwardedHop {
   std::string proto;                 // Forwarded's proto=, lower case; empty where absent
 };
 
-// Forwarded (RFC 7239) where the message has it, else X-Forwarded-For: a proxy that is trusted must
-// set or remove Forwarded even where it writes X-Forwarded-For itself. At most
-// limits::forwarded_hops elements, the last ones. Malformed elements are hops without address, so
-// that a walk from the right stops at them.
-[[nodiscard]] std::vector<ForwardedHop> forwarded_hops(const Fields& fields);
+// The field in which most proxies tell of the hops.
+inline constexpr std::string_view x_forwarded_for = "x-forwarded-for";
+
+// The hops that the field `from` tells of: Forwarded (RFC 7239), X-Forwarded-For, or another one
+// that is written as the latter or has one address. Just this one: proxies that write the one field
+// pass on the other as their client has written it. At most limits::forwarded_hops elements, the
+// last ones. Malformed elements are hops without address, so that a walk from the right stops at
+// them.
+[[nodiscard]] std::vector<ForwardedHop> forwarded_hops(const Fields& fields,
+                                                       std::string_view from = x_forwarded_for);
 
 // Who asks, as those tell who are trusted.
 struct ToldClient {
@@ -31,14 +36,16 @@ struct ToldClient {
 
 // `peer` (the socket's) unless it is trusted; then the hops from the right through trusted ones;
 // the first untrusted, or the last readable one where the walk can't go on. The scheme is what the
-// last of them says that was read: Forwarded's proto=. Without Forwarded it is X-Forwarded-Proto's
-// value in the same place from the right, or its first where it has fewer: most proxies write just
-// one.
+// last of them says that was read: Forwarded's proto=. Where another field tells the hops it is
+// X-Forwarded-Proto's value in the same place from the right, or its first where it has fewer: most
+// proxies write just one.
 [[nodiscard]] ToldClient told_client(const IpAddress& peer, const Fields& fields,
-                                     const std::vector<Network>& trusted);
+                                     const std::vector<Network>& trusted,
+                                     std::string_view from = x_forwarded_for);
 [[nodiscard]] inline IpAddress client_address(const IpAddress& peer, const Fields& fields,
-                                              const std::vector<Network>& trusted) {
-  return told_client(peer, fields, trusted).address;
+                                              const std::vector<Network>& trusted,
+                                              std::string_view from = x_forwarded_for) {
+  return told_client(peer, fields, trusted, from).address;
 }
 
 // One element of Forwarded for a client: `for=192.0.2.1;proto=http`, `for="[2001:db8::1]"`.

@@ -25,6 +25,9 @@ inline constexpr std::string_view client = "Ringside-Client";
 inline constexpr std::string_view deadline = "Ringside-Deadline-Ms";
 // To the sidecar: metrics::name(Outcome) of the answer.
 inline constexpr std::string_view outcome = "Ringside-Outcome";
+// To the sidecar, with an error of the replica's own making: what went wrong, with addresses. It
+// tells it to those who are trusted.
+inline constexpr std::string_view detail = "Ringside-Detail";
 // To the sidecar: for how many milliseconds a near cache may give this answer again, unasked. Only
 // said of answers that need no further judging (fresh, complete, without Vary).
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";

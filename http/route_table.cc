@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
+#include <utility>
 
 namespace ringside::http {
 namespace {
@@ -50,6 +52,10 @@ auto rank(const RouteMatch& match) {
   return std::tuple(kind, -host_length, any_port, std::string_view(match.host), -path_length);
 }
 
+Error refused_path(std::string why) {
+  return {ErrorKind::malformed, ErrorSource::client, Retry::no, std::move(why)};
+}
+
 std::string text(const RouteMatch& match) {
   return fmt::format("host {}, path {}", match.host.empty() ? "any" : match.host,
                      match.path_prefix);
@@ -57,8 +63,11 @@ std::string text(const RouteMatch& match) {
 
 }  // namespace
 
-Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches) {
+Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches,
+                                    std::vector<PathRules> paths) {
   RouteTable table;
+  table.paths_ = std::move(paths);
+  table.paths_.resize(matches.size());
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const RouteMatch& match = matches[i];
     if (!match.path_prefix.starts_with('/')) {
@@ -99,6 +108,51 @@ std::optional<std::size_t> RouteTable::find(std::string_view host,
     }
   }
   return std::nullopt;
+}
+
+Result<void> RouteTable::check_readings(std::string_view host, std::string_view path,
+                                        std::size_t route) const {
+  const bool is_escaped = has_escaped_slash(path);
+  const bool has_more = has_parameters(path);
+  if (!is_escaped && !has_more) return {};
+  const std::array<std::optional<std::size_t>, 3> readings = {
+      route, find(host, as_read_plainly(path, Parameters::kept)),
+      find(host, as_read_plainly(path, Parameters::cut))};
+  // Where a reading is not served at all, the route itself decides: an origin that has more than
+  // what is served would show it.
+  const auto any_refuses = [&](std::optional<bool> PathRules::*rule) {
+    return std::any_of(readings.begin(), readings.end(), [&](std::optional<std::size_t> reading) {
+      return (paths_[reading.value_or(route)].*rule).value_or(false);
+    });
+  };
+  if (is_escaped && any_refuses(&PathRules::refuses_escaped_slashes)) {
+    return refused_path(
+        "the path has an escaped slash or a backslash (%2F, %5C), which could get it past the "
+        "rules of a route; write it with /, or say escaped_slashes: keep of the routes that it "
+        "may mean");
+  }
+  if (has_more && any_refuses(&PathRules::refuses_parameters)) {
+    return refused_path(
+        "the path has parameters (a semicolon), which could get it past the rules of a route; "
+        "leave them out, or say path_parameters: keep of the routes that it may mean");
+  }
+  return {};
+}
+
+Result<std::optional<std::size_t>> RouteTable::find_canonical(std::string_view host,
+                                                              Target& target) const {
+  if (!has_double_slash(target.path)) {
+    const auto route = find(host, target.path);
+    if (!route) return route;
+    if (auto checked = check_readings(host, target.path, *route); !checked) return checked.error();
+    return route;
+  }
+  std::string merged = with_merged_slashes(target.path);
+  const auto route = find(host, merged);
+  if (!route) return route;
+  if (auto checked = check_readings(host, merged, *route); !checked) return checked.error();
+  if (paths_[*route].merge_slashes.value_or(false)) target.path = std::move(merged);
+  return route;
 }
 
 }  // namespace ringside::http

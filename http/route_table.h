@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "http/path_rules.h"
+#include "http/target.h"
 
 namespace ringside::http {
 
@@ -26,17 +28,31 @@ struct RouteMatch {
 class RouteTable {
  public:
   // Refuses two equal matches; the Error names both. Refuses matches that no request can have.
-  [[nodiscard]] static Result<RouteTable> make(const std::vector<RouteMatch>& matches);
+  // `paths`: of each route; without them, those that change nothing.
+  [[nodiscard]] static Result<RouteTable> make(const std::vector<RouteMatch>& matches,
+                                               std::vector<PathRules> paths = {});
   // The position in `matches` of the route for a normalised host and path.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view host,
                                                 std::string_view path) const noexcept;
 
+  // The route of a request, and its path in the one form in which it is matched, keyed and sent to
+  // the origin, as the route's rules have it. Matched is the path with its slashes merged, whatever
+  // is sent on, so that `//account` is under the rules of `/account`. A path that some origins read
+  // as another one is refused (400) where the route of either reading says so: neither
+  // `/static/..%2Faccount` nor `/%2Faccount` gets past the rules of `/account`. Without a route
+  // nothing is changed or refused.
+  [[nodiscard]] Result<std::optional<std::size_t>> find_canonical(std::string_view host,
+                                                                  Target& target) const;
+
  private:
+  [[nodiscard]] Result<void> check_readings(std::string_view host, std::string_view path,
+                                            std::size_t route) const;
   struct Row {
     RouteMatch match;
     std::size_t index;
   };
-  std::vector<Row> rows_;  // most specific first
+  std::vector<Row> rows_;         // most specific first
+  std::vector<PathRules> paths_;  // by index
 };
 
 }  // namespace ringside::http

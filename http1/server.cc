@@ -69,7 +69,7 @@ void Server::Door::turn_away(net::Transport& transport) {
   make_error_response(response,
                       Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,
                             "there are too many connections"},
-                      {.proxy = "ringside", .now = core.now()});
+                      {.proxy = "ringside", .now = core.now(), .tells_all = true});
   const std::string text = whole_text(response);
   const std::array<std::string_view, 1> answer{text};
   static_cast<void>(transport.write_now(answer));

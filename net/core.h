@@ -53,6 +53,7 @@ class Core {
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] SteadyPoint steady_now() const noexcept { return clock_.steady_now(); }
   [[nodiscard]] TimePoint now() const noexcept { return clock_.now(); }
+  [[nodiscard]] TimePoint resident_now() const noexcept { return clock_.resident_now(); }
 
   // Memory in this core's connections' buffers; counted by them.
   [[nodiscard]] std::size_t& buffered_bytes() noexcept { return buffered_bytes_; }

@@ -82,6 +82,16 @@ ordered_json show_query(const http::QueryRules& rules) {
   return {{"sort", rules.sort}, {"keep", rules.keep}, {"drop", rules.drop}};
 }
 
+ordered_json show_paths(const http::PathRules& rules) {
+  auto out = ordered_json::object();
+  if (rules.merge_slashes) out["merge_slashes"] = *rules.merge_slashes;
+  if (rules.refuses_escaped_slashes) {
+    out["escaped_slashes"] = refusal_text(*rules.refuses_escaped_slashes);
+  }
+  if (rules.refuses_parameters) out["path_parameters"] = refusal_text(*rules.refuses_parameters);
+  return out;
+}
+
 ordered_json show_fields(const http::FieldRules& rules) {
   auto set = ordered_json::object();
   for (const auto& [name, value] : rules.set) set[name] = value;
@@ -101,11 +111,13 @@ constexpr auto rule_keys = std::to_array<RuleKey>({
     rule<&R::targeted, read_targeted, plain_list>("targeted"),
     rule<&R::invalid_age, read_invalid_age, invalid_age_text>("invalid_age"),
     rule<&R::set_cookie, read_set_cookie, set_cookie_text>("set_cookie"),
+    rule<&R::client_no_cache, read_client_no_cache, client_no_cache_text>("client_no_cache"),
     rule<&R::bypass, read_conditions, show_conditions>("bypass"),
     rule<&R::no_store, read_conditions, show_conditions>("no_store"),
     rule<&R::variants_most, read_variants_most, plain_size>("variants_most"),
     rule<&R::content_codings, read_content_codings, plain_list>("content_codings"),
     rule<&R::query, read_query, show_query>("query", true),
+    rule<&R::paths, read_paths, show_paths>("paths", true),
     rule<&R::request_fields, read_request_fields, show_fields>("request_headers"),
     rule<&R::response_fields, read_response_fields, show_fields>("response_headers"),
     rule<&R::status_key, read_switch, plain_switch>("cache_status_key"),

@@ -9,6 +9,7 @@
 #include "program/member_source.h"
 #include "program/membership.h"
 #include "program/options.h"
+#include "sidecar/canonical_request.h"
 
 namespace ringside::program {
 namespace {
@@ -136,6 +137,28 @@ Result<void> check_rules(const Configuration& configuration) {
   return {};
 }
 
+// A header that a sidecar never passes on as it came tells no two requests apart.
+Result<void> check_shard_keys(const Configuration& configuration) {
+  const auto stays_here = [&](std::string_view name) {
+    return sidecar::is_written_anew(name) || sidecar::tells_address(name) ||
+           http::is_internal(name) || http::is_hop_by_hop(name) ||
+           http::same_token(name, configuration.country_header) ||
+           http::same_token(name, configuration.client_address_from) ||
+           (!configuration.underscores && name.find('_') != std::string_view::npos);
+  };
+  for (const RouteConfiguration& route : effective_routes(configuration)) {
+    for (const shard::KeyPart& part : route.shard_key->parts) {
+      if (part.kind != shard::KeyPart::Kind::header || !stays_here(part.name)) continue;
+      return invalid_input(fmt::format(
+          "{}: of route {}: shard_key: header:{} is not passed on as a client sent it, so it would "
+          "tell nothing apart; take host, ip or country, or another header",
+          configuration.routes.empty() ? configuration.place("shard-key") : route.place, route.name,
+          part.name));
+    }
+  }
+  return {};
+}
+
 // Listening is bound to an address, and a name may have several: nothing is looked up for it.
 Result<void> check_listener(const Configuration& configuration, std::string_view option,
                             const Endpoint& at) {
@@ -231,10 +254,18 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
     all.name = "default";
     all.place = configuration.place("routes");
   }
+  // Where all paths are of one route, no spelling gets past another one's rules.
+  const bool tells_paths_apart =
+      std::any_of(routes.begin(), routes.end(),
+                  [](const RouteConfiguration& route) { return route.match.path_prefix != "/"; });
   for (RouteConfiguration& route : routes) {
     if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
     route.cache = merged(configuration.cache, route.cache);
+    if (!tells_paths_apart) continue;
+    http::PathRules& paths = route.cache.values.paths;
+    paths.merge_slashes = paths.merge_slashes.value_or(true);
+    paths.refuses_escaped_slashes = paths.refuses_escaped_slashes.value_or(true);
   }
   return routes;
 }
@@ -256,6 +287,7 @@ Result<void> check(Command command, const Configuration& configuration) {
     auto peers = check_members(configuration, "peers", configuration.peers);
     if (!peers) return peers.error();
   } else {
+    if (auto keys = check_shard_keys(configuration); !keys) return keys.error();
     auto replicas = check_members(configuration, "replicas", configuration.replicas);
     if (!replicas) return replicas.error();
   }

@@ -100,6 +100,11 @@ void print_summary(const Service& service, const Process& process) {
 Result<void> validate(Command command, const Configuration& configuration) {
   if (const auto keys = load_peer_keys(configuration); !keys) return keys.error();
   if (const auto access = load_admin_access(configuration); !access) return access.error();
+  if (!configuration.kubeconfig.empty()) {
+    k8s::Target target = configuration.kubernetes.value_or(k8s::Target{});
+    const auto access = kubernetes_access(configuration, target);
+    if (!access) return access.error();
+  }
   if (command == Command::cache) {
     fmt::print("ringside cache: the configuration is valid; {} routes\n",
                effective_routes(configuration).size());

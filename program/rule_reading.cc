@@ -220,6 +220,10 @@ Result<cache::SetCookie> read_set_cookie(const YamlFile& file, const Entry& entr
   return read_text<parse_set_cookie>(file, entry);
 }
 
+Result<std::optional<Seconds>> read_client_no_cache(const YamlFile& file, const Entry& entry) {
+  return read_text<parse_client_no_cache>(file, entry);
+}
+
 Result<std::vector<cache::Condition>> read_conditions(const YamlFile& file, const Entry& entry) {
   return read_items<parse_condition>(file, entry, limits::rule_conditions);
 }
@@ -253,6 +257,24 @@ Result<http::QueryRules> read_query(const YamlFile& file, const Entry& entry) {
     }
   }
   if (auto kept = check_kept(file, entry, rules); !kept) return kept.error();
+  return rules;
+}
+
+Result<http::PathRules> read_paths(const YamlFile& file, const Entry& entry) {
+  if (auto map = expect_map(file, entry, "{escaped_slashes: keep}"); !map) return map.error();
+  http::PathRules rules;
+  for (const Entry& part : entry.value.entries) {
+    const bool merges = part.key == "merge_slashes";
+    if (!merges && part.key != "escaped_slashes" && part.key != "path_parameters") {
+      return file.unknown_key(part, "of paths",
+                              {"merge_slashes", "escaped_slashes", "path_parameters"});
+    }
+    const auto value = merges ? read_switch(file, part) : read_text<parse_refusal>(file, part);
+    if (!value) return value.error();
+    (merges                          ? rules.merge_slashes
+     : part.key == "escaped_slashes" ? rules.refuses_escaped_slashes
+                                     : rules.refuses_parameters) = *value;
+  }
   return rules;
 }
 

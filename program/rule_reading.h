@@ -25,6 +25,8 @@ namespace ringside::program {
                                                          const YamlValue::Entry& entry);
 [[nodiscard]] Result<cache::SetCookie> read_set_cookie(const YamlFile& file,
                                                        const YamlValue::Entry& entry);
+[[nodiscard]] Result<std::optional<Seconds>> read_client_no_cache(const YamlFile& file,
+                                                                  const YamlValue::Entry& entry);
 [[nodiscard]] Result<std::vector<cache::Condition>> read_conditions(const YamlFile& file,
                                                                     const YamlValue::Entry& entry);
 [[nodiscard]] Result<std::size_t> read_variants_most(const YamlFile& file,
@@ -33,6 +35,8 @@ namespace ringside::program {
                                                                     const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::QueryRules> read_query(const YamlFile& file,
                                                   const YamlValue::Entry& entry);
+[[nodiscard]] Result<http::PathRules> read_paths(const YamlFile& file,
+                                                 const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::FieldRules> read_request_fields(const YamlFile& file,
                                                            const YamlValue::Entry& entry);
 [[nodiscard]] Result<http::FieldRules> read_response_fields(const YamlFile& file,

@@ -142,6 +142,29 @@ std::string condition_text(const cache::Condition& condition) {
   return out;
 }
 
+Result<std::optional<Seconds>> parse_client_no_cache(std::string_view text) {
+  if (text == "honour") return std::optional(Seconds{0});
+  if (text == "ignore") return std::optional<Seconds>();
+  const auto time = parse_ttl(text);
+  if (time) return std::optional(*time);
+  return invalid_input(
+      fmt::format("{} is none of them; write honour, ignore, or a time such as 10s: a client's "
+                  "no-cache then counts once in so long",
+                  quotation(text)));
+}
+
+std::string client_no_cache_text(const std::optional<Seconds>& rule) {
+  if (!rule) return "ignore";
+  return rule->count() == 0 ? "honour" : ttl_text(*rule);
+}
+
+Result<bool> parse_refusal(std::string_view text) {
+  if (text == "refuse" || text == "keep") return text == "refuse";
+  return invalid_input(fmt::format("{} is none of them; write refuse or keep", quotation(text)));
+}
+
+std::string_view refusal_text(bool refuses) noexcept { return refuses ? "refuse" : "keep"; }
+
 Result<cache::SetCookie> parse_set_cookie(std::string_view text) {
   using cache::SetCookie;
   for (const SetCookie choice : {SetCookie::pass, SetCookie::strip, SetCookie::store}) {

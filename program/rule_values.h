@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,9 +23,17 @@ namespace ringside::program {
 [[nodiscard]] Result<cache::InvalidAge> parse_invalid_age(std::string_view text);
 [[nodiscard]] std::string_view invalid_age_text(cache::InvalidAge choice) noexcept;
 
+// `honour`, `ignore`, or a time: once in so long.
+[[nodiscard]] Result<std::optional<Seconds>> parse_client_no_cache(std::string_view text);
+[[nodiscard]] std::string client_no_cache_text(const std::optional<Seconds>& rule);
+
 // The name of a query's parameter as requests have it after normalisation; a `*` at its end stands
 // for whatever follows.
 [[nodiscard]] Result<std::string> parse_parameter_name(std::string_view text);
+
+// `refuse` or `keep`.
+[[nodiscard]] Result<bool> parse_refusal(std::string_view text);
+[[nodiscard]] std::string_view refusal_text(bool refuses) noexcept;
 
 // In lower case; not `*`.
 [[nodiscard]] Result<std::string> parse_content_coding(std::string_view text);

@@ -13,9 +13,12 @@ namespace {
 
 Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& routes) {
   std::vector<http::RouteMatch> matches;
-  matches.reserve(routes.size());
-  for (const RouteConfiguration& route : routes) matches.push_back(route.match);
-  return http::RouteTable::make(matches);
+  std::vector<http::PathRules> paths;
+  for (const RouteConfiguration& route : routes) {
+    matches.push_back(route.match);
+    paths.push_back(route.cache.values.paths);
+  }
+  return http::RouteTable::make(matches, std::move(paths));
 }
 
 // nullptr where no origin is under TLS: then nobody needs the file.

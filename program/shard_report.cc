@@ -104,9 +104,10 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   ShardAnswer answer;
   answer.url = url;
   answer.country = country.code();
-  const auto route = settings.route_table.find(asked->host, asked->target.path);
-  if (!route) return answer;
-  const sidecar::Route& found = settings.routes[*route];
+  const auto route = settings.route_table.find_canonical(asked->host, asked->target);
+  if (!route) return route.error();
+  if (!*route) return answer;
+  const sidecar::Route& found = settings.routes[**route];
   answer.route = found.name;
   found.query.apply_to(asked->target);
   sidecar::build_shard_key(answer.key, found.key,

@@ -372,6 +372,18 @@ Result<std::string> parse_field_name(std::string_view text) {
   return std::string(text);
 }
 
+Result<std::string> parse_client_address_from(std::string_view text) {
+  std::string name(text);
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (name != "forwarded" && name != http::x_forwarded_for && !parse_field_name(name)) {
+    return invalid_input(fmt::format(
+        "{} tells no client's address; write x-forwarded-for, forwarded, or the name of the field "
+        "that your proxies put it in, such as x-real-ip",
+        quotation(text)));
+  }
+  return name;
+}
+
 std::vector<std::string_view> split_list(std::string_view text) {
   std::vector<std::string_view> pieces;
   while (!text.empty()) {

@@ -67,6 +67,8 @@ namespace ringside::program {
 
 // A field name that we may set on requests: a token, and none that the message itself needs.
 [[nodiscard]] Result<std::string> parse_field_name(std::string_view text);
+// The field that tells the client's address; in lower case.
+[[nodiscard]] Result<std::string> parse_client_address_from(std::string_view text);
 
 // Puts what `parse` makes of the text into a member.
 template <auto member, auto parse, class Of>

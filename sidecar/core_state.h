@@ -19,6 +19,7 @@
 #include "net/origin_gates.h"
 #include "net/retry_budget.h"
 #include "sidecar/health_watch.h"
+#include "sidecar/method_allowance.h"
 #include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
 #include "sidecar/settings.h"
@@ -81,6 +82,7 @@ struct CoreState {
   log::Seldom peer_complaints{limits::peer_complaint_interval};
   net::RetryBudget repeats;  // of requests to replicas
   NearCache near;
+  MethodAllowance rare_methods;
   metrics::CoreSheet& sheet;
 };
 

@@ -1,14 +1,17 @@
 #include "sidecar/decision.h"
 
+#include <cstddef>
+#include <optional>
+
 #include "base/hash.h"
 #include "http/forwarded.h"
+#include "sidecar/canonical_request.h"
 #include "sidecar/shard_decision.h"
 
 namespace ringside::sidecar {
 
-Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
-                    const Settings& settings, std::string_view own_via, geo::CountryMemo& countries,
-                    Decision& decision) {
+Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Settings& settings,
+                    std::string_view own_via, geo::CountryMemo& countries, Decision& decision) {
   decision.method = request.method;
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
@@ -22,12 +25,16 @@ Result<void> decide(const http::RequestHead& request, const IpAddress& peer,
   }
   decision.peer = peer;
   decision.peer_is_trusted = any_contains(settings.trusted, peer);
-  const auto told = http::told_client(peer, request.fields, settings.trusted);
+  const auto told =
+      http::told_client(peer, request.fields, settings.trusted, settings.client_address_from);
   decision.client = told.address;
   decision.scheme = told.scheme.value_or(decision.peer_scheme);
   decision.country = countries.find(decision.client);
+  make_canonical(request, settings, decision);
 
-  const auto route = settings.route_table.find(decision.host, decision.target.path);
+  const auto found = settings.route_table.find_canonical(decision.host, decision.target);
+  if (!found) return found.error();
+  const std::optional<std::size_t> route = *found;
   if (!route) {
     return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
                  "no route for " + decision.host + decision.target.path};

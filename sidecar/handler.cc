@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/cache_control.h"
 #include "http/error_response.h"
 #include "sidecar/invalidation.h"
@@ -48,6 +49,7 @@ void Handler::begin(const IpAddress& from) {
   decision_.method.clear();
   decision_.country = {};
   decision_.client = from;
+  decision_.peer_is_trusted = false;
   answered_by_.reset();
   shard_ = 0;
   outcome_ = metrics::Outcome::error;
@@ -78,10 +80,15 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 }
 
 // Everything that can be known of the request without asking anybody.
-Result<void> Handler::look(const http::RequestHead& request, const http::Caller& caller) {
+Result<void> Handler::look(http::RequestHead& request, const http::Caller& caller) {
   auto decided = decide(request, caller.address(), *snapshot_->settings, snapshot_->identity.via,
                         core_.countries, decision_);
-  ask_near_cache_ = decided && !decision_.hop.answer_here &&
+  if (decided && MethodAllowance::is_rare(decision_.method) && decision_.method != "PURGE" &&
+      !core_.rare_methods.take(decision_.client, core_.core.steady_now())) {
+    return Error{ErrorKind::overloaded, ErrorSource::client, Retry::no,
+                 "too many requests by methods that are rarely used; wait a while"};
+  }
+  ask_near_cache_ = decided && !decision_.hop.answer_here && !decision_.hop.upgrades &&
                     decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request);
   if (ask_near_cache_) {
     near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);
@@ -162,7 +169,7 @@ void Handler::begin_response(const http::ResponseHead& head, Forward why,
   response.begin(head.status, head.reason);
   response.length_is_known = http::length_is_known(head.framing);
   add_client_fields(response.fields, head, core_.core.now(), own_status(why),
-                    snapshot_->identity.via_name);
+                    snapshot_->identity.via_name, {}, decision_.peer_is_trusted);
 }
 
 void Handler::relay(std::unique_ptr<hop::Exchange> exchange, Forward why,
@@ -228,12 +235,14 @@ Task<void> Handler::purge(http::Response& response) {
 // Errors that failover made good are counted in Owners.
 void Handler::refuse(const Error& error, http::Response& response) {
   core_.sheet.count_error(error);
+  if (error.source != ErrorSource::client) log::write(log::Level::debug, error.message);
   outcome_ = metrics::Outcome::error;
   is_from_exchange_ = false;
   std::string cache_status;
   http::append_cache_status(cache_status, own_status(Forward::bypass));
-  http::make_error_response(response, error,
-                            {snapshot_->identity.name, cache_status, core_.core.now()});
+  http::make_error_response(
+      response, error,
+      {snapshot_->identity.name, cache_status, core_.core.now(), decision_.peer_is_trusted});
 }
 
 void Handler::sent(const hop::Sent& sent) {

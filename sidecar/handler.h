@@ -33,7 +33,7 @@ class Handler final : public hop::Handler {
   [[nodiscard]] hop::AccessNotes access_notes() const override;
 
  private:
-  Result<void> look(const http::RequestHead& request, const http::Caller& caller);
+  Result<void> look(http::RequestHead& request, const http::Caller& caller);
   [[nodiscard]] const NearCache::Entry* find_nearby();
   void give_nearby(const NearCache::Entry& entry, http::Response& response);
   Task<void> answer_from_owners(const http::RequestHead& request, http::Caller& caller,

@@ -3,67 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "http/canonical_field.h"
 #include "http/forwarded.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
+#include "sidecar/canonical_request.h"
 
 namespace ringside::sidecar {
 namespace {
 
-// Fields that are written anew below, so that what the client said of them goes no further than
-// into the new value.
-bool is_rewritten(std::string_view name, const Settings& settings) noexcept {
-  using http::same_token;
-  return same_token(name, "host") || same_token(name, "content-length") ||
-         same_token(name, "via") || same_token(name, "forwarded") || same_token(name, "expect") ||
-         same_token(name, "x-forwarded-for") || same_token(name, "x-forwarded-proto") ||
-         same_token(name, settings.country_header);
+// Whether the value is a part of a key, and goes on in the form in which it is there: the replica's
+// rules may make something else of what is only like it.
+bool is_keyed(std::string_view name, const Decision& decision) noexcept {
+  const auto& parts = decision.route->key.parts;
+  return (decision.peer_is_trusted && is_of_proxies(name)) ||
+         std::any_of(parts.begin(), parts.end(), [name](const shard::KeyPart& part) {
+           return part.kind == shard::KeyPart::Kind::header && http::same_token(part.name, name);
+         });
 }
 
-// Fields by which proxies tell an application what the client asked for. No key holds them, so from
-// a client they would change what is stored for all.
-bool is_of_proxies(std::string_view name) noexcept {
-  using http::same_token;
-  constexpr std::string_view prefix = "x-forwarded-";
-  constexpr std::array<std::string_view, 6> others = {"x-real-ip",      "x-host",
-                                                      "x-original-url", "x-original-host",
-                                                      "x-rewrite-url",  "x-http-host-override"};
-  return same_token(name.substr(0, prefix.size()), prefix) ||
-         std::any_of(others.begin(), others.end(),
-                     [name](std::string_view other) { return same_token(other, name); });
-}
-
-// What goes no further than here. WSGI and CGI know no difference between `_` and `-`: they would
-// read `X_Country` as the field that we write.
-bool is_dropped(std::string_view name, const Decision& decision,
-                const Settings& settings) noexcept {
-  return is_rewritten(name, settings) || http::is_internal(name) ||
-         (!decision.peer_is_trusted && is_of_proxies(name)) ||
-         (!settings.underscores && name.find('_') != std::string_view::npos) ||
-         (decision.hop.max_forwards && http::same_token(name, "max-forwards"));
-}
-
-// A trusted peer's own list is continued with the peer; anybody else's is dropped. Where there is
-// none to continue, the list begins with the client as we know it. Its scheme is told of in our
-// words alone: an origin must not be able to vary an answer by another than that in its key.
-void add_forwarded_fields(http::FieldLines& out, const http::Fields& fields,
-                          const Decision& decision) {
-  const auto kept = [&](std::string_view name) {
-    return decision.peer_is_trusted ? fields.combined(name) : std::nullopt;
+// The list in which a trusted peer tells of the hops is continued with the peer; anybody else's,
+// and the other one, which nobody vouches for, begin with the client as we know it. Its scheme is
+// told of in our words alone: an origin must not be able to vary an answer by another than that in
+// its key.
+void add_forwarded_fields(http::FieldLines& out, const Decision& decision,
+                          const Settings& settings) {
+  const auto continues = [&](std::string_view name) {
+    return !decision.hops_told.empty() && http::same_token(settings.client_address_from, name);
   };
-  const auto forwarded = kept("forwarded");
   out.add_written("Forwarded", [&](std::string& text) {
-    if (forwarded && !forwarded->empty()) text.append(*forwarded).append(", ");
-    if (forwarded) {
+    if (continues("forwarded")) {
+      text.append(decision.hops_told).append(", ");
       http::append_forwarded(text, decision.peer, name(decision.peer_scheme));
     } else {
       http::append_forwarded(text, decision.client, name(decision.scheme));
     }
   });
-  const auto listed = kept("x-forwarded-for");
-  out.add_joined("X-Forwarded-For", listed, (listed ? decision.peer : decision.client).text());
+  if (continues(http::x_forwarded_for)) {
+    out.add_joined("X-Forwarded-For", decision.hops_told, decision.peer.text());
+  } else {
+    out.add("X-Forwarded-For", decision.client.text());
+  }
   out.add("X-Forwarded-Proto", name(decision.scheme));
 }
 
@@ -77,13 +58,19 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
                            const Decision& decision, const Settings& settings,
                            std::string_view own_via, Upstream upstream) {
   out.clear();
-  const http::HopByHop hop_by_hop(request.fields);
   for (const http::Field& field : request.fields) {
-    if (is_dropped(field.name, decision, settings) || hop_by_hop.has(field.name)) continue;
-    out.add(field.name, field.value);
+    if (http::same_token(field.name, "via")) continue;  // is continued
+    if (is_keyed(field.name, decision)) {
+      if (http::is_continued_line(request.fields, field)) continue;
+      http::add_canonical(out, request.fields, field);
+    } else if (tells_address(field.name)) {
+      out.add(field.name, decision.client.text());
+    } else {
+      out.add(field.name, field.value);
+    }
   }
   http::add_hop_fields(out, request, decision.hop, own_via);
-  add_forwarded_fields(out, request.fields, decision);
+  add_forwarded_fields(out, decision, settings);
   // A route whose key is without the country must not let the origin's answer depend on it.
   if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
     out.add(settings.country_header, decision.country.code());
@@ -107,7 +94,8 @@ ReplicaNotes read_notes(const http::Fields& fields) noexcept {
 
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
                        const http::CacheStatus& own, std::string_view via_name,
-                       std::string_view left_out) {
+                       std::string_view left_out, bool tells_all) {
+  const auto detail = tells_all ? head.fields.first(http::internal::detail) : std::nullopt;
   const http::HopByHop hop_by_hop(head.fields);
   const auto is_status = [](const http::Field& field) {
     return http::same_token(field.name, "cache-status");
@@ -117,6 +105,12 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
         http::same_token(field.name, "content-length") && !http::may_have_length(head.status);
     if (is_status(field) || is_wrong_length || http::is_internal(field.name) ||
         http::same_token(field.name, left_out) || hop_by_hop.has(field.name)) {
+      continue;
+    }
+    if (detail && http::same_token(field.name, "proxy-status")) {
+      out.add_written(field.name, [&](std::string& text) {
+        http::append_proxy_details(text.append(field.value), *detail);
+      });
       continue;
     }
     out.add(field.name, field.value);

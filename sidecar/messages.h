@@ -17,7 +17,7 @@ enum class Upstream { replica, origin };
 [[nodiscard]] IpAddress told_client(const Decision& decision, const Settings& settings);
 
 // The fields of the request for a replica (or, without one, for the origin), in place of what `out`
-// had: the client's fields without those it may not say, Via, Forwarded, the country where the
+// had: those of the canonical request, Via, Forwarded, the country where the
 // route's key holds it, and for a replica the internal fields. `own_via`: see http::HopIdentity.
 void write_upstream_fields(http::FieldLines& out, const http::RequestHead& request,
                            const Decision& decision, const Settings& settings,
@@ -31,9 +31,10 @@ struct ReplicaNotes {
 [[nodiscard]] ReplicaNotes read_notes(const http::Fields& fields) noexcept;
 
 // Adds to `out` the fields of the answer for the client: those of the upstream's that go end to
-// end, but for `left_out`, Date, Cache-Status with our own member, Via with our `via_name`.
+// end, but for `left_out`, with what a replica says of its error where `tells_all`, Date,
+// Cache-Status with our own member, Via with our `via_name`.
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
                        const http::CacheStatus& own, std::string_view via_name,
-                       std::string_view left_out = {});
+                       std::string_view left_out = {}, bool tells_all = false);
 
 }  // namespace ringside::sidecar

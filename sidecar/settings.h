@@ -11,6 +11,7 @@
 #include "geo/country_database.h"
 #include "hop/options.h"
 #include "hop/peer_proof.h"
+#include "http/forwarded.h"
 #include "http/query_rules.h"
 #include "http/route_table.h"
 #include "net/origin.h"
@@ -34,7 +35,9 @@ enum class WithoutReplica { refuse, ask_origin };
 
 // What is configured of this half alone; the program's Configuration derives from it.
 struct Options {
-  std::vector<Network> trusted;       // whose Forwarded/X-Forwarded-For is believed
+  std::vector<Network> trusted;  // whose word on the client is believed
+  // The field by which they give it, in lower case; see http::told_client.
+  std::string client_address_from{http::x_forwarded_for};
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
   std::size_t connections_per_address = limits::connections_per_address;  // of one core
   bool underscores = false;  // fields whose names have one are passed on

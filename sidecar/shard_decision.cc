@@ -2,15 +2,26 @@
 
 #include <optional>
 
+#include "http/canonical_field.h"
+#include "sidecar/canonical_request.h"
+
 namespace ringside::sidecar {
 namespace {
 
-// The values of a cookie (RFC 6265 §4.2.1), with `;` between them, which no value can hold.
-std::string cookie(const http::Fields& fields, std::string_view name) {
-  std::string values;
+// What Cookie lines say of one cookie.
+struct CookieValues {
+  std::string text;  // the values, with `;` between them, which no value can hold
   bool found = false;
+  // Every origin finds these values and no others.
+  bool are_certain = true;
+};
+
+// RFC 6265 §4.2.1, and how others read what is not in its grammar.
+CookieValues cookie(const http::Fields& fields, std::string_view name) {
+  CookieValues values;
   for (const http::Field& field : fields) {
     if (!http::same_token(field.name, "cookie")) continue;
+    if (field.value.find_first_of("\",") != std::string_view::npos) values.are_certain = false;
     std::string_view rest = field.value;
     while (!rest.empty()) {
       const auto end = rest.find(';');
@@ -18,18 +29,36 @@ std::string cookie(const http::Fields& fields, std::string_view name) {
       rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
       while (!pair.empty() && pair.front() == ' ') pair.remove_prefix(1);
       const auto equals = pair.find('=');
-      if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
-      if (found) values += ';';
-      values += pair.substr(equals + 1);
-      found = true;
+      const std::string_view found = pair.substr(0, equals);
+      const bool is_it = found == name && equals != std::string_view::npos;
+      const bool is_like_it =
+          http::same_token(http::trimmed(found), name) || found.find('%') != std::string_view::npos;
+      if (is_like_it && !is_it) values.are_certain = false;
+      if (!is_it) continue;
+      if (values.found) values.text += ';';
+      values.text += pair.substr(equals + 1);
+      values.found = true;
     }
   }
   return values;
 }
 
-// Whether the line reaches the origin.
-bool goes_on(const RequestFacts& facts, std::string_view field_name) {
-  return !http::HopByHop(facts.fields).has(field_name);
+// All lines of a field, each with `\r` behind it, which no value has.
+std::string lines_of(const http::Fields& fields, std::string_view name) {
+  std::string lines;
+  for (const http::Field& field : fields) {
+    if (http::same_token(field.name, name)) lines.append(field.value).push_back('\r');
+  }
+  return lines;
+}
+
+// As the origin is sent it; several lines, where they are not one, have `\r` between them.
+std::optional<std::string> header(const http::Fields& fields, std::string_view name) {
+  std::string lines;
+  http::append_canonical(lines, fields, name);
+  if (lines.empty()) return std::nullopt;
+  lines.pop_back();
+  return lines;
 }
 
 template <class Use>
@@ -47,11 +76,9 @@ void with_value(const shard::KeyPart& part, const RequestFacts& facts, const Use
     case Kind::host:
       return use(facts.host);
     case Kind::header:
-      return use(goes_on(facts, part.name)
-                     ? facts.fields.combined(part.name).value_or(std::string{})
-                     : std::string{});
+      return use(header(facts.fields, part.name).value_or(std::string{}));
     case Kind::cookie:
-      return use(goes_on(facts, "cookie") ? cookie(facts.fields, part.name) : std::string{});
+      return use(cookie(facts.fields, part.name).text);
   }
 }
 
@@ -70,33 +97,50 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-// What the value is a value of: after a change of a route's key, a header's `DE` must not meet what
-// was stored for the country.
-void append_kind(std::string& out, const shard::KeyPart& part) {
+// `name`, `name=value`, or with all cookies `name*lines`.
+void append_cookie(std::string& out, const http::Fields& fields, std::string_view name) {
+  const CookieValues values = cookie(fields, name);
+  if (!values.are_certain) {
+    out.push_back('*');
+    append_escaped(out, lines_of(fields, "cookie"));
+  } else if (values.found) {
+    out.push_back('=');
+    append_escaped(out, values.text);
+  }
+}
+
+void append_header(std::string& out, const http::Fields& fields, std::string_view name) {
+  const auto value = header(fields, name);
+  if (!value) return;
+  out.push_back('=');
+  append_escaped(out, *value);
+}
+
+// What the value is a value of, and the value: after a change of a route's key, a header's `DE`
+// must not meet what was stored for the country.
+void append_part(std::string& out, const shard::KeyPart& part, const RequestFacts& facts) {
   using Kind = shard::KeyPart::Kind;
   switch (part.kind) {
     case Kind::country:
-      out.append("country=");
-      return;
+      out.append("country=").append(facts.country.code());
+      break;
     case Kind::ip:
-      out.append("ip=");
-      return;
+      out.append("ip=").append(facts.client.text());
+      break;
     case Kind::header:
+      append_escaped(out.append("header:"), part.name);
+      append_header(out, facts.fields, part.name);
+      break;
     case Kind::cookie:
-      out.append(part.kind == Kind::header ? "header:" : "cookie:");
-      append_escaped(out, part.name);
-      out.push_back('=');
-      return;
+      append_escaped(out.append("cookie:"), part.name);
+      append_cookie(out, facts.fields, part.name);
+      break;
     case Kind::path:
     case Kind::query:
     case Kind::host:
       return;
   }
-}
-
-bool seen_by_replica(shard::KeyPart::Kind kind) noexcept {
-  using Kind = shard::KeyPart::Kind;
-  return kind == Kind::path || kind == Kind::query || kind == Kind::host;
+  out.push_back('&');
 }
 
 }  // namespace
@@ -108,13 +152,12 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 }
 
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts) {
-  for (const shard::KeyPart& part : spec.parts) {
-    if (seen_by_replica(part.kind)) continue;
-    append_kind(out, part);
-    with_value(part, facts, [&](std::string_view value) {
-      append_escaped(out, value);
-      out.push_back('&');
-    });
+  for (const shard::KeyPart& part : spec.parts) append_part(out, part, facts);
+  for (const http::Field& field : facts.fields) {
+    if (!is_of_proxies(field.name) || http::is_continued_line(facts.fields, field)) continue;
+    append_escaped(out.append("proxy:"), field.name);
+    append_header(out, facts.fields, field.name);
+    out.push_back('&');
   }
 }
 

@@ -15,19 +15,23 @@ namespace ringside::sidecar {
 struct RequestFacts {
   std::string_view host;  // normalised
   const http::Target& target;
-  const http::Fields& fields;
+  const http::Fields& fields;  // of the canonical request
   IpAddress client;
   geo::Country country;
 };
 
-// Appends the bytes of the shard key that `spec` asks for. What does not reach the origin is not
-// keyed: absent headers and cookies, and those that Connection names, count as empty. Of a cookie
-// whose name stands twice all values count: which of them an origin reads is its own affair.
+// Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as
+// empty; a header counts as the origin is sent it (http/canonical_field.h). Of a cookie whose name
+// stands twice all values count: which of them an origin reads is its own affair.
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts);
 
-// Appends the parts of the shard key that a replica can't see for itself (all but path, query and
-// host), in a form that fits a field value: what goes into its cache key besides the URI. Equal
-// values, and equal URIs, always mean equal shard keys.
+// Appends what a replica can't see for itself (all but path, query and host), in a form that fits a
+// field value: what goes into its cache key besides the URI. Equal values, and equal URIs, always
+// mean equal shard keys, and more than that, that the origin is sent the same:
+// - absent and empty headers and cookies differ;
+// - where it is not certain what an origin takes for the cookie (quotes, commas, another case, odd
+//   names), all cookies count;
+// - so do the fields by which trusted proxies tell what was asked of them (is_of_proxies).
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts);
 
 }  // namespace ringside::sidecar

@@ -239,5 +239,19 @@ TEST(ReplicaHit, AReaderThatTakesNothingIsCutOff) {
   }));
 }
 
+// Set back a day, the clock kept an object fresh for a day.
+TEST(ReplicaHit, AClockThatIsSetBackMakesNothingFreshAgain) {
+  ScriptedPeer origin(support::always(answer("200 OK", "Cache-Control: max-age=60\r\n", "page")));
+  SomeReplica replica(origin.address());
+  EXPECT_EQ(replica.get("/").body, "page");
+  replica.settle();
+  replica.clock().set_back(Milliseconds{Seconds{86'400}});
+  replica.clock().advance(Milliseconds{Seconds{40}});
+  EXPECT_EQ(replica.get("/").field("age"), "40");
+  replica.clock().advance(Milliseconds{Seconds{21}});
+  EXPECT_EQ(replica.get("/").body, "page");
+  EXPECT_EQ(origin.requests(), 2U);
+}
+
 }  // namespace
 }  // namespace ringside::cache

@@ -355,5 +355,33 @@ TEST(ReplicaRules, VariantsBeyondTheRoutesNumberPushTheOldestOut) {
             "cache-7; fwd=vary-miss; fwd-status=200; stored");
 }
 
+// Each no-cache, max-age=0 or Pragma of whomever cost the origin a fetch, and no rule could help.
+TEST(ReplicaRules, AClientsNoCacheCostTheOriginOneFetchEach) {
+  struct Row {
+    std::optional<Seconds> rule;
+    std::size_t fetches;             // of four requests in the same second: max-age=0 allows that
+    std::size_t fetches_after_time;  // of one more, ten seconds later
+  };
+  for (const Row& row : std::vector<Row>{
+           {Seconds{0}, 3, 1}, {Seconds{10}, 1, 1}, {Seconds{11}, 1, 0}, {std::nullopt, 1, 0}}) {
+    ScriptedPeer origin(
+        support::always(answer("200 OK", "Cache-Control: max-age=60\r\nETag: \"1\"\r\n", "hello")));
+    SomeReplica replica(origin.address());
+    Rules rules;
+    rules.client_no_cache = row.rule;
+    set_rules(replica, rules);
+    for (const char* line : {"", "Cache-Control: no-cache\r\n", "Cache-Control: max-age=0\r\n",
+                             "Pragma: no-cache\r\n"}) {
+      EXPECT_EQ(replica.get("/", line).body, "hello");
+      replica.settle();
+    }
+    EXPECT_EQ(origin.requests(), row.fetches);
+    pass(replica, Seconds{10});
+    EXPECT_EQ(replica.get("/", "Cache-Control: no-cache\r\n").body, "hello");
+    replica.settle();
+    EXPECT_EQ(origin.requests(), row.fetches + row.fetches_after_time);
+  }
+}
+
 }  // namespace
 }  // namespace ringside::cache

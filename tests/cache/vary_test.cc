@@ -240,7 +240,9 @@ TEST(VariantKey, Rfc9111Section4Point1OtherFieldsAreTakenAsTheyCame) {
                                {"a, a", "a"},
                            });
   }
-  expect_same("foo", {{"1,2", "1, 2"}, {"1,,2", "1, 2"}});
+  expect_same("foo", {{"1,2", "1, 2"}});
+  // "dark," was filled as the variant of "dark".
+  expect_different("foo", {{"1,,2", "1, 2"}, {"dark,", "dark"}, {",dark", "dark"}, {",", ""}});
 }
 
 TEST(VariantKey, Rfc9110Section5Point5WhatIsNoListKeepsItsCommas) {

@@ -127,6 +127,20 @@ class Mistakes(Tier):
 
 
 class Validity(Tier):
+    def test_a_kubeconfig_that_can_not_be_read_was_called_valid(self):
+        kubeconfig = self.file("kubeconfig", "apiVersion: v1\ncurrent-context: nobody\n")
+        for command in (
+            ["sidecar", "--geo", self.countries()],
+            ["cache", "--name", "a", "--origin", "http://o"],
+        ):
+            for path in (kubeconfig, "/nonexistent"):
+                done = ringside(
+                    *command, "--listen", "127.0.0.1:0", "--kubernetes", "a/b",
+                    "--kubeconfig", path, "--validate", expect=2,
+                )  # fmt: skip
+                self.assertEqual(done.stdout, "")
+                self.assertIn("--kubeconfig: ", done.stderr)
+
     def test_the_example_is_valid_for_every_command(self):
         # But for the file that it names and that is not here.
         text = (ROOT / "docs" / "ringside.example.yaml").read_text()

@@ -51,9 +51,22 @@ class Clients(Tier):
         ):
             with self.subTest(listed):
                 self.assertEqual(self.country(front, f"/x/{number}", client=listed), country)
+        # Which a proxy that writes X-Forwarded-For passes on as the client wrote it.
+        self.assertEqual(
+            self.country(front, "/both", client=GB, Forwarded=f"for={DE}"), "GB"
+        )
+        self.assertEqual(self.country(front, "/only", Forwarded=f"for={DE}"), "ZZ")
+
+    def test_the_field_that_is_believed_is_the_one_that_is_named(self):
+        front = self.start(
+            "sidecar", "--replicas", f"cache-0={self.replica.address}",
+            "--geo", self.countries(), "--trust", "127.0.0.0/8",
+            "--client-address-from", "Forwarded",
+        )  # fmt: skip
         self.assertEqual(
             self.country(front, "/f", Forwarded=f'for={DE}, for="{GB}:4711";proto=https'), "GB"
         )
+        self.assertEqual(self.country(front, "/g", client=GB), "ZZ")
 
     def test_a_clients_own_country_is_stripped(self):
         for front in (self.stranger(), self.sidecar([self.replica])):
@@ -141,6 +154,25 @@ class Spellings(Tier):
         self.assertEqual(self.source.count(), 7)
         self.assertEqual(self.source.count("/b%2Fc"), 1)
         self.assertEqual(self.source.count("/b//c"), 1)
+
+    def test_no_spelling_of_a_path_gets_past_the_rules_of_its_route(self):
+        config = self.file(
+            "routes.yaml",
+            "routes:\n"
+            " - {name: static, path: /static, cache: {ignore_origin: true, default_ttl: 1h}}\n"
+            " - {name: account, path: /account, cache: {bypass: ['cookie:session']}}\n"
+            " - {name: rest, cache: {ignore_origin: true, default_ttl: 1h}}\n",
+        )
+        caches = self.caches(2, self.source, "--config", config)
+        front = self.sidecar(caches, "--config", config)
+        for path in ("/static/..%2faccount", "/static/..%5caccount", "/%2faccount", "/account%2f"):
+            refused = front.get(path, Cookie="session=1")
+            self.assertEqual(refused.status, 400, path)
+            self.assertIn("escaped_slashes: keep", refused.text)
+        self.assertEqual(self.source.count(), 0)
+        for _ in range(2):
+            self.assertEqual(front.get("//account", Cookie="session=1").status, 200)
+        self.assertEqual(self.source.count("/account"), 2)
 
     def test_hosts_are_compared_without_regard_to_case_and_default_port(self):
         for host in ("www.example.com", "WWW.Example.COM", "www.example.com:80"):

@@ -6,6 +6,10 @@
 namespace ringside::fuzz {
 namespace {
 
+std::string_view name_of(bool forwarded) noexcept {
+  return forwarded ? "forwarded" : http::x_forwarded_for;
+}
+
 using http::Fields;
 using http::ForwardedHop;
 
@@ -36,7 +40,7 @@ void check_hops(const std::vector<ForwardedHop>& hops) {
     http::append_forwarded(element, *hop.address, "http");
     Fields written;
     written.add("Forwarded", element);
-    const auto again = http::forwarded_hops(written);
+    const auto again = http::forwarded_hops(written, "forwarded");
     RINGSIDE_CHECK(again.size() == 1 && again[0].address == hop.address &&
                    again[0].proto == "http");
   }
@@ -45,9 +49,8 @@ void check_hops(const std::vector<ForwardedHop>& hops) {
 // A client can write what it likes: the line that our own proxy adds behind it decides.
 void check_not_forged(Fields fields, bool forwarded) {
   const IpAddress real = address("203.0.113.7");
-  fields.add(forwarded ? "Forwarded" : "X-Forwarded-For",
-             forwarded ? "for=203.0.113.7" : "203.0.113.7");
-  RINGSIDE_CHECK(http::client_address(peer, fields, trusted) == real);
+  fields.add(name_of(forwarded), forwarded ? "for=203.0.113.7" : "203.0.113.7");
+  RINGSIDE_CHECK(http::client_address(peer, fields, trusted, name_of(forwarded)) == real);
 }
 
 // The same where the proxy adds to the client's line. A quotation that was left open there may hide
@@ -56,8 +59,8 @@ void check_not_forged_in_line(std::string_view line, bool forwarded) {
   const std::string joined =
       std::string(line) + (forwarded ? ", for=203.0.113.7" : ", 203.0.113.7");
   Fields fields;
-  fields.add(forwarded ? "Forwarded" : "X-Forwarded-For", joined);
-  const IpAddress found = http::client_address(peer, fields, trusted);
+  fields.add(name_of(forwarded), joined);
+  const IpAddress found = http::client_address(peer, fields, trusted, name_of(forwarded));
   RINGSIDE_CHECK(found == address("203.0.113.7") || (forwarded && found == peer));
 }
 
@@ -68,13 +71,13 @@ void examine(std::string_view input) {
   Fields fields;
   for (const std::string_view line : lines_of(input)) {
     if (!all_in(line, http::kValueClass)) return;  // no head has such a value
-    fields.add(forwarded ? "forwarded" : "x-forwarded-for", http::trimmed(line));
+    fields.add(name_of(forwarded), http::trimmed(line));
     check_not_forged_in_line(line, forwarded);
   }
-  const auto hops = http::forwarded_hops(fields);
+  const auto hops = http::forwarded_hops(fields, name_of(forwarded));
   check_hops(hops);
-  RINGSIDE_CHECK(http::client_address(peer, fields, trusted) == walk(hops));
-  RINGSIDE_CHECK(http::client_address(peer, fields, {}) == peer);
+  RINGSIDE_CHECK(http::client_address(peer, fields, trusted, name_of(forwarded)) == walk(hops));
+  RINGSIDE_CHECK(http::client_address(peer, fields, {}, name_of(forwarded)) == peer);
   check_not_forged(fields, forwarded);
 }
 

@@ -49,6 +49,7 @@ TEST(ErrorAnswer, OfEveryKindAndSource) {
       {ErrorKind::not_found, ourselves, 404, "destination_not_found"},
       {no_replica, ourselves, 503, "destination_unavailable"},
       {overloaded, ourselves, 503, "connection_limit_reached"},
+      {overloaded, client, 429, ""},
       {circuit_open, ourselves, 503, "destination_unavailable"},
       {internal, ourselves, 500, "proxy_internal_error"},
       {disconnected, ourselves, 500, "proxy_internal_error"},
@@ -66,7 +67,7 @@ TEST(ErrorResponse, TellsWhatAndWho) {
   const Error error{ErrorKind::refused, ErrorSource::origin, Retry::yes, "nobody \"there\"\n"};
   Response response;
   response.fields.add("X-Left", "from before");
-  make_error_response(response, error, {"cache-3", "cache-3; fwd=uri-miss", TimePoint{}});
+  make_error_response(response, error, {"cache-3", "cache-3; fwd=uri-miss", TimePoint{}, true});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_FALSE(response.is_last);
@@ -83,6 +84,28 @@ TEST(ErrorResponse, TellsWhatAndWho) {
   ASSERT_TRUE(pulled && *pulled);
   ASSERT_EQ((*pulled)->pieces.size(), 1U);
   EXPECT_EQ(fields.first("content-length"), std::to_string((*pulled)->pieces.front().size()));
+}
+
+// The body of a 502 told whoever asked where our origins are.
+TEST(ErrorResponse, AStrangerWasToldTheAddressesBehindUs) {
+  const Error error{ErrorKind::refused, ErrorSource::origin, Retry::yes, "10.0.0.7:8000 refused"};
+  Response response;
+  make_error_response(response, error, {"cache-3", "", TimePoint{}});
+  EXPECT_EQ(response.fields.text().find("10.0.0.7"), std::string_view::npos);
+  EXPECT_EQ(fields_of(response.fields.text()).first("proxy-status"),
+            "cache-3; error=connection_refused");
+  const auto pulled = response.body.take();
+  ASSERT_TRUE(pulled && *pulled);
+  EXPECT_EQ((*pulled)->pieces.front(), "502 Bad Gateway\n");
+}
+
+// A client that was wrong is told why, whoever it is.
+TEST(ErrorResponse, AClientIsToldWhatItDidWrong) {
+  Response response;
+  make_error_response(response, {ErrorKind::malformed, ErrorSource::client, Retry::no, "why"}, {});
+  const auto pulled = response.body.take();
+  ASSERT_TRUE(pulled && *pulled);
+  EXPECT_EQ((*pulled)->pieces.front(), "400 Bad Request: why\n");
 }
 
 Response response_for(ErrorKind kind, ErrorSource source) {

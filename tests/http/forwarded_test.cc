@@ -16,10 +16,15 @@ Fields fields_of(const std::vector<Field>& lines) {
   return fields;
 }
 
+// The field that these lines are about: what an operator names whose proxies write them.
+std::string_view field_of(const std::vector<Field>& lines) {
+  return fields_of(lines).has("forwarded") ? "forwarded" : x_forwarded_for;
+}
+
 // `address|proto` for each hop, `-` for a hop without address.
 std::string told(const std::vector<Field>& lines) {
   std::string out;
-  for (const ForwardedHop& hop : forwarded_hops(fields_of(lines))) {
+  for (const ForwardedHop& hop : forwarded_hops(fields_of(lines), field_of(lines))) {
     if (!out.empty()) out += ' ';
     out += hop.address ? hop.address->text() : "-";
     if (!hop.proto.empty()) out += "|" + hop.proto;
@@ -140,8 +145,14 @@ TEST(ForwardedHops, AnOpenQuoteEndsWithItsLine) {
             "- 192.0.2.2");
 }
 
-TEST(ForwardedHops, ForwardedIsPreferred) {
-  EXPECT_EQ(told({{"X-Forwarded-For", "192.0.2.1"}, {"Forwarded", "for=192.0.2.2"}}), "192.0.2.2");
+// Forwarded was preferred. Behind a proxy that only appends to X-Forwarded-For it is what the
+// client wrote.
+TEST(ForwardedHops, AreThoseOfTheFieldThatIsNamedAndOfNoOther) {
+  const Fields both = fields_of({{"X-Forwarded-For", "192.0.2.1"}, {"Forwarded", "for=192.0.2.2"}});
+  EXPECT_EQ(forwarded_hops(both).at(0).address->text(), "192.0.2.1");
+  EXPECT_EQ(forwarded_hops(both, "forwarded").at(0).address->text(), "192.0.2.2");
+  EXPECT_TRUE(forwarded_hops(both, "x-real-ip").empty());
+  EXPECT_TRUE(forwarded_hops(fields_of({{"Forwarded", "for=192.0.2.2"}})).empty());
   EXPECT_EQ(told({}), "");
 }
 
@@ -167,7 +178,7 @@ std::string client_of(const Walk& walk) {
   const std::vector<Network> trusted{Network::parse("10.0.0.0/8").value(),
                                      Network::parse("fd00::/8").value()};
   const IpAddress peer = IpAddress::parse(walk.peer).value();
-  return client_address(peer, fields_of(walk.lines), trusted).text();
+  return client_address(peer, fields_of(walk.lines), trusted, field_of(walk.lines)).text();
 }
 
 TEST(ClientAddress, IsFoundFromTheRightThroughTrustedHops) {
@@ -300,7 +311,7 @@ TEST(ToldScheme, IsThatOfTheClientsConnectionAsTrustedHopsSay) {
   };
   for (const Row& row : rows) {
     const auto client = told_client(IpAddress::parse(row.peer).value(), fields_of(row.lines),
-                                    {Network::parse("10.0.0.0/8").value()});
+                                    {Network::parse("10.0.0.0/8").value()}, field_of(row.lines));
     EXPECT_EQ(client.scheme ? name(*client.scheme) : "-", row.scheme) << row.what;
   }
 }
@@ -321,7 +332,7 @@ TEST(AppendForwarded, WritesWhatIsReadBack) {
     std::string out;
     append_forwarded(out, IpAddress::parse(c.client).value(), c.proto);
     EXPECT_EQ(out, c.written);
-    const auto hops = forwarded_hops(fields_of({{"Forwarded", out}}));
+    const auto hops = forwarded_hops(fields_of({{"Forwarded", out}}), "forwarded");
     ASSERT_EQ(hops.size(), 1U);
     EXPECT_EQ(hops[0].address, IpAddress::parse(c.client).value());
     EXPECT_EQ(hops[0].proto, c.proto);

@@ -56,6 +56,9 @@ TEST(CacheRules, EachKeySetsWhatItIsNamedFor) {
   EXPECT_EQ(rules_of(" invalid_age: stale").invalid_age, cache::InvalidAge::stale);
   EXPECT_EQ(rules_of(" set_cookie: strip").set_cookie, cache::SetCookie::strip);
   EXPECT_EQ(rules_of(" set_cookie: store").set_cookie, cache::SetCookie::store);
+  EXPECT_EQ(rules_of(" client_no_cache: ignore").client_no_cache, std::nullopt);
+  EXPECT_EQ(rules_of(" client_no_cache: honour").client_no_cache, Seconds(0));
+  EXPECT_EQ(rules_of(" client_no_cache: 10s").client_no_cache, Seconds(10));
   EXPECT_EQ(rules_of(" variants_most: 8").variants_most, 8U);
   EXPECT_THAT(rules_of(" content_codings: [BR, x-gzip, identity]").content_codings,
               ElementsAre("br", "gzip", "identity"));
@@ -89,6 +92,34 @@ TEST(CacheRules, QueriesAndHeaders) {
   EXPECT_EQ(rules.response_fields,
             (http::FieldRules{{"Server"}, {{"cache-control", "max-age=5"}}}));
   EXPECT_TRUE(rules_of(" query: {}").query.empty());
+}
+
+// Keyed by it, all clients would have had one entry.
+TEST(ShardKeys, AHeaderThatIsNotPassedOnWouldTellNothingApart) {
+  for (const std::string name : {"X-Forwarded-For", "host", "X-Country", "Forwarded", "x-real-ip",
+                                 "X_Theme", "Connection"}) {
+    const auto loaded = read("routes:\n - name: b\n   shard_key: path,header:" + name + "\n");
+    ASSERT_FALSE(loaded) << name;
+    EXPECT_THAT(loaded.error().message, HasSubstr("take host, ip or country"));
+  }
+  EXPECT_TRUE(read("shard_key: path,header:x-theme,header:x-forwarded-host\n"));
+}
+
+TEST(CacheRules, PathsAreCanonicalWhereRoutesTellThemApart) {
+  const auto paths = [](const std::string& text) {
+    const auto configuration = read(text);
+    EXPECT_TRUE(configuration) << configuration.error().message;
+    return effective_routes(*configuration).at(0).cache.values.paths;
+  };
+  const std::string routes = "routes:\n - name: b\n - name: a\n   path: /a\n";
+  EXPECT_EQ(paths("name: x\n"), http::PathRules{});
+  EXPECT_EQ(paths("routes:\n - name: b\n   host: b.test\n"), http::PathRules{});
+  EXPECT_EQ(paths(routes), (http::PathRules{true, true, std::nullopt}));
+  EXPECT_EQ(paths(routes + "cache: {paths: {escaped_slashes: keep, path_parameters: refuse}}\n"),
+            (http::PathRules{true, false, true}));
+  EXPECT_EQ(paths("routes:\n - {name: a, path: /a, cache: {paths: {merge_slashes: false}}}\n"
+                  "cache: {paths: {escaped_slashes: keep}}\n"),
+            (http::PathRules{false, true, std::nullopt}));
 }
 
 struct Wrong {
@@ -178,6 +209,11 @@ TEST(CacheRules, ChoicesAndListsThatAreNone) {
       {"slice: big", "write a number with KiB"},
       {"query: sorted", "query is a single value; write a map, such as {sort: true"},
       {"query: {sort: 1}", "sort: \"1\" is neither; write true or false"},
+      {"client_no_cache: sometimes", "write honour, ignore, or a time such as 10s"},
+      {"paths: true", "paths is a single value; write a map, such as {escaped_slashes: keep}"},
+      {"paths: {merge_slashes: keep}", "\"keep\" is neither; write true or false"},
+      {"paths: {escaped_slashes: true}", "\"true\" is none of them; write refuse or keep"},
+      {"paths: {slashes: keep}", "\"slashes\" is no key of paths"},
       {"query: {dorp: [a]}", "\"dorp\" is no key of query; did you mean drop?"},
       {"query: {drop: [utm*x]}", "\"utm*x\" has a * before its end"},
       {"query: {keep: ['a=1']}", "\"a=1\" is no parameter's name"},

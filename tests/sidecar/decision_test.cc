@@ -64,7 +64,10 @@ TEST_F(Decide, WhoAsksAndFromWhere) {
            {"127.0.0.1", "X-Forwarded-For: 81.2.69.165\r\n", "81.2.69.165", "GB", true},
            {"10.1.1.1", "X-Forwarded-For: 2.1.1.1, 81.2.69.165, 10.2.2.2\r\n", "81.2.69.165", "GB",
             true},
-           {"10.1.1.1", "Forwarded: for=\"[2a02::7]:4711\"\r\n", "2a02::7", "DE", true},
+           // Most proxies write X-Forwarded-For, and pass on what a client says in Forwarded.
+           {"10.1.1.1", "Forwarded: for=\"[2a02::7]:4711\"\r\n", "10.1.1.1", "ZZ", true},
+           {"10.1.1.1", "Forwarded: for=2.1.1.1\r\nX-Forwarded-For: 81.2.69.165\r\n", "81.2.69.165",
+            "GB", true},
            {"10.1.1.1", "X-Forwarded-For: 192.168.0.7\r\n", "192.168.0.7", "ZZ", true},
            {"10.1.1.1", "X-Forwarded-For: 9.9.9.9\r\n", "9.9.9.9", "ZZ", true},
        }) {
@@ -75,6 +78,56 @@ TEST_F(Decide, WhoAsksAndFromWhere) {
     EXPECT_EQ(decision_.country.code(), row.country) << row.peer << " " << row.fields;
     EXPECT_EQ(decision_.shard_key, std::string(row.country) + "\n/a\n");
     EXPECT_EQ(decision_.extra_key, "country=" + std::string(row.country) + "&");
+  }
+}
+
+TEST_F(Decide, TheClientsAddressComesFromTheOneFieldThatIsNamed) {
+  const std::string both =
+      "Host: a.test\r\nForwarded: for=\"[2a02::7]:4711\"\r\nX-Forwarded-For: 81.2.69.165\r\n";
+  for (const auto& [from, client] :
+       {std::pair("forwarded", "2a02::7"), {"x-real-ip", "10.1.1.1"}}) {
+    settings_.client_address_from = from;
+    ASSERT_TRUE(get("/a", both, "10.1.1.1"));
+    EXPECT_EQ(decision_.client.text(), client);
+  }
+  ASSERT_TRUE(get("/a", both + "X-Real-IP: 2.1.2.3\r\n", "10.1.1.1"));
+  EXPECT_EQ(decision_.client.text(), "2.1.2.3");
+}
+
+// `X-Forwarded-Host`, which a proxy that is trusted passes on as its client wrote it, chose the
+// links in a page that was stored for all.
+TEST_F(Decide, WhatATrustedProxyTellsOfTheRequestIsKeyed) {
+  const std::string lines =
+      "Host: a.test\r\nX-Forwarded-Host: b.test\r\nX-Real-IP: 2.1.2.3\r\nX-Original-URL: /b c\r\n";
+  ASSERT_TRUE(get("/a", lines, "10.1.1.1"));
+  EXPECT_EQ(decision_.extra_key,
+            "country=ZZ&proxy:X-Forwarded-Host=b.test&proxy:X-Original-URL=/b%20c&");
+  EXPECT_EQ(decision_.shard_key, "ZZ\n/a\n");
+  ASSERT_TRUE(get("/a", lines, "2.1.2.3"));
+  EXPECT_EQ(decision_.extra_key, "country=FR&");
+}
+
+// Found by tests/keys: two lines were keyed as two, and sent on as one unless they were signed.
+TEST_F(Decide, WhatATrustedProxyTellsIsKeyedAsItIsSent) {
+  const std::string lines = "Host: a.test\r\nX-Forwarded-Prefix: /a\r\nX-Forwarded-Prefix: /b\r\n";
+  ASSERT_TRUE(get("/a", lines, "10.1.1.1"));
+  EXPECT_EQ(decision_.extra_key, "country=ZZ&proxy:X-Forwarded-Prefix=/a%2C%20/b&");
+  ASSERT_TRUE(get("/a", lines + "Authorization: x\r\n", "10.1.1.1"));
+  EXPECT_EQ(decision_.extra_key, "country=ZZ&proxy:X-Forwarded-Prefix=/a%0D/b&");
+}
+
+// `Connection: Accept-Language` takes the field from the origin, which answered without it; that
+// was stored for all who have it.
+TEST_F(Decide, WhatConnectionNamesWasKeyedAndNotForwarded) {
+  settings_.routes = {route_of("all", "", "/", "header:accept-language,cookie:plan")};
+  complete(settings_);
+  const std::string lines = "Host: a.test\r\nAccept-Language: de\r\nCookie: plan=free\r\n";
+  for (const auto& [option, key] : {std::pair("accept-language", "\nfree\n"),
+                                    {"close, Accept-Language", "\nfree\n"},
+                                    {"cookie", "de\n\n"},
+                                    {"close", "de\nfree\n"}}) {
+    ASSERT_TRUE(get("/a", lines + "Connection: " + option + "\r\n"));
+    EXPECT_EQ(decision_.shard_key, key) << option;
   }
 }
 
@@ -115,7 +168,7 @@ TEST_F(Decide, TheRouteChoosesTheKey) {
            {"http://shop.test/a", "Host: shop.test\r\n", "shop", "shop.test\n/a\n\n", ""},
            {"/lang/a", "Host: a.test\r\nAccept-Language: de\r\n", "lang", "/lang/a\nde\n",
             "header:accept-language=de&"},
-           {"/lang/a", "Host: a.test\r\n", "lang", "/lang/a\n\n", "header:accept-language=&"},
+           {"/lang/a", "Host: a.test\r\n", "lang", "/lang/a\n\n", "header:accept-language&"},
        }) {
     ASSERT_TRUE(get(row.target, row.fields, "2.1.2.3")) << row.target;
     EXPECT_EQ(decision_.route->name, row.route) << row.target << " " << row.fields;

@@ -285,5 +285,22 @@ TEST(Invalidation, TheNearCacheForgetsWhatAnotherReplicaSaidMeanwhile) {
   EXPECT_EQ(other.requests(), 3U);  // asked again
 }
 
+// `FOO` evicted a URL on every replica as often as anybody liked.
+TEST(Invalidation, ByMethodsThatNobodyKnowsIsBoundedForEachClient) {
+  ScriptedPeer replica(answering(created));
+  SomeSidecar sidecar({replica.address()});
+  const auto ask = [&](const std::string& method) {
+    return sidecar.ask(method + " / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\n\r\n");
+  };
+  for (unsigned i = 0; i < limits::rare_methods_burst; ++i) EXPECT_EQ(ask("FOO").status, 201);
+  const auto refused = ask("BAR");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.field("retry-after"), "1");
+  EXPECT_EQ(ask("POST").status, 201);
+  EXPECT_EQ(replica.requests(), limits::rare_methods_burst + 1U);
+  sidecar.clock().advance(Milliseconds{1'000});
+  EXPECT_EQ(ask("FOO").status, 201);
+}
+
 }  // namespace
 }  // namespace ringside::sidecar

@@ -36,7 +36,7 @@ class UpstreamHead : public ::testing::Test {
   std::string written(const std::string& head, Upstream upstream = Upstream::replica,
                       std::string_view peer = "203.0.113.9") {
     complete(settings_);
-    const SomeRequest request(head);
+    SomeRequest request(head);
     geo::CountryMemo countries;
     Decision decision;
     const auto decided =
@@ -116,7 +116,17 @@ TEST_F(UpstreamHead, WhatOnlyProxiesMaySayReachedTheOriginFromClients) {
       "X-Original-URL: /admin\r\nX-Forwarded: 1\r\nX-Other: 3\r\n";
   EXPECT_EQ(passed_on(lines), "X-Forwarded: 1\r\nX-Other: 3\r\n");
   settings_.trusted = {Network::parse("203.0.113.0/24").value()};
-  EXPECT_EQ(passed_on(lines), lines);
+  EXPECT_EQ(passed_on(lines),
+            "X-Forwarded-Host: evil.test\r\nx-forwarded-prefix: /evil\r\nX-Real-IP: 203.0.113.9\r\n"
+            "X-Original-URL: /admin\r\nX-Forwarded: 1\r\nX-Other: 3\r\n");
+}
+
+// The answer to HEAD, without content, was stored as that to GET.
+TEST_F(UpstreamHead, WhatMakesAnotherMethodOfAGetReachedTheOrigin) {
+  const std::string line = "X-HTTP-Method-Override: HEAD\r\n";
+  EXPECT_EQ(passed_on(line + "X-Method-Override: PUT\r\nX-Other: 3\r\n"), "X-Other: 3\r\n");
+  const auto posted = written("POST / HTTP/1.1\r\nHost: a.test\r\n" + line + "\r\n");
+  EXPECT_NE(posted.find(line), std::string::npos) << posted;
 }
 
 // WSGI and CGI read it as the country that we tell.
@@ -139,7 +149,7 @@ TEST_F(UpstreamHead, TheCountryIsOnlyToldWhereTheKeyHoldsIt) {
   settings_.routes = {route_of("all", "", "/", "path,header:accept")};
   out = written(request);
   EXPECT_EQ(out.find("CF-IPCountry"), std::string::npos) << out;
-  EXPECT_NE(out.find("Ringside-Extra-Key: header:accept=&\r\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("Ringside-Extra-Key: header:accept&\r\n"), std::string::npos) << out;
 
   settings_.routes = {route_of("all", "", "/", "path")};
   EXPECT_EQ(written(request).find("Ringside-Extra-Key"), std::string::npos);
@@ -190,13 +200,15 @@ TEST_F(UpstreamHead, MaxForwardsIsCountedAndAnUpgradeAskedForAnew) {
   EXPECT_FALSE(has(upgrade, "X-Mine"));
 }
 
-TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
+// A list that no trusted proxy has written was continued in the other field.
+TEST_F(UpstreamHead, OnlyATrustedPeersListInTheFieldThatIsBelievedIsContinued) {
   settings_.trusted = {Network::parse("10.0.0.0/8").value()};
   struct Row {
     std::string_view peer;
     std::string lines;
     std::string forwarded;
     std::string listed;
+    std::string from = "x-forwarded-for";
   };
   for (const Row& row : std::vector<Row>{
            {"203.0.113.9", "", "for=203.0.113.9;proto=http", "203.0.113.9"},
@@ -206,12 +218,19 @@ TEST_F(UpstreamHead, OnlyATrustedPeersListIsContinued) {
            {"10.0.0.1", "", "for=10.0.0.1;proto=http", "10.0.0.1"},
            {"10.0.0.1", "X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
             "for=2.2.2.2;proto=http", "1.1.1.1, 2.2.2.2, 10.0.0.1"},
-           {"10.0.0.1", "Forwarded: for=1.1.1.1;proto=https\r\n",
-            "for=1.1.1.1;proto=https, for=10.0.0.1;proto=http", "1.1.1.1"},
+           {"10.0.0.1", "Forwarded: for=1.1.1.1;proto=https\r\n", "for=10.0.0.1;proto=http",
+            "10.0.0.1"},
            {"10.0.0.1", "Forwarded: for=1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
-            "for=1.1.1.1, for=10.0.0.1;proto=http", "2.2.2.2, 10.0.0.1"},
+            "for=2.2.2.2;proto=http", "2.2.2.2, 10.0.0.1"},
+           {"10.0.0.1", "Forwarded: for=1.1.1.1;proto=https\r\n",
+            "for=1.1.1.1;proto=https, for=10.0.0.1;proto=http", "1.1.1.1", "forwarded"},
+           {"10.0.0.1", "Forwarded: for=1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
+            "for=1.1.1.1, for=10.0.0.1;proto=http", "1.1.1.1", "forwarded"},
+           {"10.0.0.1", "X-Real-IP: 1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n",
+            "for=1.1.1.1;proto=http", "1.1.1.1", "x-real-ip"},
            {"10.0.0.1", "X-Forwarded-For:\r\n", "for=10.0.0.1;proto=http", "10.0.0.1"},
        }) {
+    settings_.client_address_from = row.from;
     const auto out = written("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n",
                              Upstream::replica, row.peer);
     EXPECT_NE(
@@ -229,17 +248,21 @@ TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
     std::string lines;
     std::string forwarded;
     std::string_view scheme;
+    std::string from = "x-forwarded-for";
   };
   for (const Row& row : std::vector<Row>{
            {"10.0.0.1", "X-Forwarded-For: 2.2.2.2\r\nX-Forwarded-Proto: https\r\n",
             "for=2.2.2.2;proto=https", "https"},
            {"10.0.0.1", "Forwarded: for=2.2.2.2;proto=https\r\n",
-            "for=2.2.2.2;proto=https, for=10.0.0.1;proto=http", "https"},
+            "for=2.2.2.2;proto=https, for=10.0.0.1;proto=http", "https", "forwarded"},
+           {"10.0.0.1", "Forwarded: for=2.2.2.2;proto=https\r\n", "for=10.0.0.1;proto=http",
+            "http"},
            {"10.0.0.1", "X-Forwarded-Proto: http\r\n", "for=10.0.0.1;proto=http", "http"},
            {"203.0.113.9", "X-Forwarded-Proto: https\r\n", "for=203.0.113.9;proto=http", "http"},
            {"203.0.113.9", "Forwarded: for=2.2.2.2;proto=https\r\n", "for=203.0.113.9;proto=http",
             "http"},
        }) {
+    settings_.client_address_from = row.from;
     const std::string head = "GET / HTTP/1.1\r\nHost: a.test\r\n" + row.lines + "\r\n";
     for (const auto upstream : {Upstream::replica, Upstream::origin}) {
       const auto out = written(head, upstream, row.peer);
@@ -256,7 +279,8 @@ TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
 
 class ClientHead : public ::testing::Test {
  protected:
-  static std::string begun(std::string text, std::string_view left_out = {}) {
+  static std::string begun(std::string text, std::string_view left_out = {},
+                           bool tells_all = false) {
     text += "\r\n";
     http::ResponseHead response;
     const auto parsed = http::parse_response_head(text, http::HeadLimits::defaults(), "GET",
@@ -266,7 +290,7 @@ class ClientHead : public ::testing::Test {
     http::CacheStatus own;
     own.cache = "ringside";
     own.forward = http::CacheStatus::Forward::bypass;
-    add_client_fields(out, response, TimePoint{}, own, "ringside", left_out);
+    add_client_fields(out, response, TimePoint{}, own, "ringside", left_out, tells_all);
     return std::string(out.text());
   }
 };
@@ -281,6 +305,17 @@ TEST_F(ClientHead, IsBegunWithOurMember) {
             "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
             "Cache-Status: ringside; fwd=bypass\r\n"
             "Via: 1.0 ringside\r\n");
+}
+
+TEST_F(ClientHead, WhatWentWrongAtAReplicaIsToldToThoseWhoAreTrusted) {
+  const std::string head =
+      "HTTP/1.1 502 Bad Gateway\r\nProxy-Status: cache-1; error=connection_refused\r\n"
+      "Ringside-Detail: 10.0.0.7:8000 \"refused\"\r\n";
+  EXPECT_EQ(begun(head).find("10.0.0.7"), std::string::npos);
+  EXPECT_TRUE(begun(head, {}, true)
+                  .starts_with("Proxy-Status: cache-1; error=connection_refused; "
+                               "details=\"10.0.0.7:8000 \\\"refused\\\"\"\r\n"))
+      << begun(head, {}, true);
 }
 
 // RFC 9110 §7.6.3: the version is that of the message received. It was always 1.1.

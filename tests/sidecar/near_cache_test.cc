@@ -147,8 +147,8 @@ TEST(MayBeAnsweredNearby, OnlyGetsThatAnyFreshAnswerSatisfies) {
            {"GET /a", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n", false},
            {"GET /a", "If-Range: \"x\"\r\n", false},
        }) {
-    const SomeRequest request(row.first_words + " HTTP/1.1\r\nHost: a.test\r\n" + row.field_lines +
-                              "\r\n");
+    SomeRequest request(row.first_words + " HTTP/1.1\r\nHost: a.test\r\n" + row.field_lines +
+                        "\r\n");
     EXPECT_EQ(may_be_answered_nearby(*request), row.may) << row.first_words << row.field_lines;
   }
 }

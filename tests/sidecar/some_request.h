@@ -24,7 +24,7 @@ class SomeRequest {
   }
   SomeRequest(const SomeRequest&) = delete;
   SomeRequest& operator=(const SomeRequest&) = delete;
-  [[nodiscard]] const http::RequestHead& operator*() const noexcept { return head_; }
+  [[nodiscard]] http::RequestHead& operator*() noexcept { return head_; }
   [[nodiscard]] const http::RequestHead* operator->() const noexcept { return &head_; }
 
  private:
