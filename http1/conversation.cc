@@ -10,7 +10,7 @@ namespace {
 class Conversation {
  public:
   Conversation(Connection& client, hop::Handler& handler, hop::AccessLog::Queue* log)
-      : client_(client), handler_(handler), log_(log), caller_(client), writer_(client) {}
+      : client_(client), handler_(handler), log_(log), caller_(client), writer_(client, handler) {}
 
   Task<void> run() {
     TurnLimits limits;

@@ -13,7 +13,9 @@ namespace ringside::http {
 // The one that sends responses to a client. Its vectors are used again and again.
 class ResponseWriter {
  public:
-  explicit ResponseWriter(Connection& client) noexcept : client_(client) {}
+  // The handler is told of waits for the client.
+  ResponseWriter(Connection& client, hop::Handler& handler) noexcept
+      : client_(client), handler_(handler) {}
 
   // What of the request decides how its response is framed.
   struct Terms {
@@ -35,8 +37,10 @@ class ResponseWriter {
  private:
   void add(const Pulled& pulled, bool chunked, std::uint64_t& body_bytes);
   [[nodiscard]] std::size_t size_bytes() const noexcept;  // of buffers_
+  Task<Result<void>> flush(const Response& response);
 
   Connection& client_;
+  hop::Handler& handler_;
   std::vector<std::string_view> buffers_;
   std::array<char, 20> line_space_{};
 };
