@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "http1/chunked.h"
 #include "http1/head_text.h"
