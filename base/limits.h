@@ -53,6 +53,8 @@ constexpr size_t body_piece_size_bytes = 64 * kKiB;
 // {} that an unstored flight may run ahead | a fetch that is not to be stored waits for the
 // fastest of its readers
 constexpr size_t flight_window_bytes = kMiB;
+// {} where the store's memory is used up | likewise
+constexpr size_t flight_window_least_bytes = 64 * kKiB;
 // {} (beside the store's memory, for each such fetch that has slow readers;
 // `--origin-connections` bounds their number), {} | a reader of such a fetch that is further
 // behind the fastest is waited for, for so long in all; then it gets the rest by a request of
@@ -61,6 +63,8 @@ constexpr size_t flight_lag_bytes = 4 * kMiB;
 constexpr Milliseconds flight_patience{250};
 // {} that a reader writes in one go | the rest goes with the next write
 constexpr size_t flight_pieces_at_once = 16;
+// {} are woken at once for what has come | the others when those have taken it
+constexpr size_t flight_readers_rung = 64;
 // bodies of pieces smaller than that on average are stored as one
 constexpr size_t merged_piece_size_bytes = 16 * kKiB;
 
@@ -236,6 +240,18 @@ constexpr Milliseconds near_ttl_most{60'000};         // a route's `near_ttl` is
 constexpr size_t store_memory_bytes = 256 * kMiB;
 // {}: an object takes at most 1/8 of the store | passed on, not stored
 constexpr size_t object_share_divisor = 8;
+// {}: what clients are given of bodies that are not stored (any more) takes at most 1/4 of the
+// store | nothing more is stored; of those who take nothing who was waited for longest is cut
+constexpr size_t pinned_share_divisor = 4;
+// {} that are mapped at once, in blocks of {}; pieces below {} are the allocator's; runs below {} |
+// bodies lie in slabs, in several runs where there is no long one; another slab is mapped
+constexpr size_t slab_size_bytes = kMiB;
+constexpr size_t slab_block_size_bytes = 512;
+constexpr size_t slab_piece_least_bytes = kKiB;
+constexpr size_t slab_run_least_bytes = 4 * kKiB;
+// {}: 1/64 of the store, at least {}, stays for the next body | freed pages go to the kernel
+constexpr size_t slab_slack_divisor = 64;
+constexpr size_t slab_slack_least_bytes = 256 * kKiB;
 // 2^31 s | longer lifetimes and ages count as this (RFC 9111 §1.2.2)
 constexpr Seconds delta_seconds_most{2'147'483'648};
 constexpr size_t variants_per_key = 32;  // {} of one key | the oldest variant goes

@@ -2,21 +2,43 @@
 
 #include <cstring>
 
+#include "cache/body_memory.h"
+
 namespace ringside::cache {
 
 Piece::Piece(std::string_view bytes)
-    : size_bytes_(bytes.size()), bytes_(std::make_unique_for_overwrite<char[]>(bytes.size())) {
-  if (!bytes.empty()) std::memcpy(bytes_.get(), bytes.data(), bytes.size());
+    : run_{std::make_unique_for_overwrite<char[]>(bytes.size()).release()},
+      size_bytes_(bytes.size()) {
+  if (!bytes.empty()) std::memcpy(run_.bytes, bytes.data(), bytes.size());
 }
 
-Piece::Piece(const std::vector<std::shared_ptr<const Piece>>& pieces) : size_bytes_(0) {
-  for (const PiecePointer& piece : pieces) size_bytes_ += piece->size_bytes_;
-  bytes_ = std::make_unique_for_overwrite<char[]>(size_bytes_);
-  char* place = bytes_.get();
-  for (const PiecePointer& piece : pieces) {
-    std::memcpy(place, piece->bytes_.get(), piece->size_bytes_);
-    place += piece->size_bytes_;
+Piece::Piece(std::shared_ptr<BodyMemory> memory, const Slabs::Run& run, std::size_t size_bytes)
+    : memory_(std::move(memory)), run_(run), size_bytes_(size_bytes) {}
+
+Piece::~Piece() {
+  if (run_.blocks == 0) std::unique_ptr<char[]>{run_.bytes}.reset();
+  if (memory_) memory_->take_back(run_, cost_bytes());
+}
+
+std::size_t Piece::cost_bytes() const noexcept {
+  return piece_cost_bytes(run_.blocks == 0 ? size_bytes_ : run_.size_bytes());
+}
+
+void Piece::enter_store() const noexcept {
+  if (places_.fetch_add(1) == 0 && memory_) memory_->count_stored(cost_bytes());
+}
+
+void Piece::leave_store() const noexcept {
+  if (places_.fetch_sub(1) == 1 && memory_) memory_->count_unstored(cost_bytes());
+}
+
+std::size_t pinned_bytes(const std::vector<PiecePointer>& pieces, std::size_t first) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t index = first; index < pieces.size(); ++index) {
+    const PiecePointer& piece = pieces[index];
+    if (piece && piece->is_counted() && !piece->is_stored()) bytes += piece->cost_bytes();
   }
+  return bytes;
 }
 
 }  // namespace ringside::cache

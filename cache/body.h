@@ -1,24 +1,45 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "cache/slabs.h"
+
 namespace ringside::cache {
+
+class BodyMemory;
 
 // Some consecutive bytes of a body. Immutable once shared; readers hold references past eviction.
 class Piece {
  public:
-  explicit Piece(std::string_view bytes);
-  // Joins several into one.
-  explicit Piece(const std::vector<std::shared_ptr<const Piece>>& pieces);
-  [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.get(), size_bytes_}; }
+  explicit Piece(std::string_view bytes);  // in the allocator's memory, counted by nobody
+  ~Piece();
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+
+  [[nodiscard]] std::string_view bytes() const noexcept { return {run_.bytes, size_bytes_}; }
+  // What it costs in memory, with its bookkeeping, until the last who holds it lets go.
+  [[nodiscard]] std::size_t cost_bytes() const noexcept;
+  // A BodyMemory counts it.
+  [[nodiscard]] bool is_counted() const noexcept { return memory_ != nullptr; }
+
+  // It has come into the store, and has left it: once more each time.
+  void enter_store() const noexcept;
+  void leave_store() const noexcept;
+  [[nodiscard]] bool is_stored() const noexcept { return places_.load() > 0; }
 
  private:
-  std::size_t size_bytes_;
-  std::unique_ptr<char[]> bytes_;
+  friend class BodyMemory;
+  Piece(std::shared_ptr<BodyMemory> memory, const Slabs::Run& run, std::size_t size_bytes);
+
+  const std::shared_ptr<BodyMemory> memory_;
+  const Slabs::Run run_;  // without blocks: it is the allocator's
+  const std::size_t size_bytes_;
+  mutable std::atomic<std::uint32_t> places_{0};  // in the store
 };
 using PiecePointer = std::shared_ptr<const Piece>;
 
@@ -28,7 +49,11 @@ struct Body {
   std::uint64_t size_bytes = 0;
 };
 
-// What a piece of that size costs in memory, with its bookkeeping.
+// What of it somebody keeps from being freed who holds it: it is not stored any more.
+[[nodiscard]] std::size_t pinned_bytes(const std::vector<PiecePointer>& pieces,
+                                       std::size_t first = 0) noexcept;
+
+// What a piece of that size costs in the allocator's memory, with its bookkeeping.
 [[nodiscard]] constexpr std::size_t piece_cost_bytes(std::size_t size_bytes) noexcept {
   return size_bytes + 112;  // shared count, object, vector slot, two allocations' headers
 }

@@ -9,6 +9,7 @@
 #include "cache/flight_table.h"
 #include "cache/missed_purges.h"
 #include "cache/settings.h"
+#include "cache/stalled.h"
 #include "cache/store.h"
 #include "cache/uncacheable_keys.h"
 #include "hop/origin_access.h"
@@ -84,6 +85,14 @@ struct CoreState {
     origin_access.forget();
   }
 
+  // Clients hold too much that is not stored: cuts a part of them (see
+  // limits::pinned_share_divisor).
+  void relieve(std::size_t cores) {
+    const std::size_t most = shared.store.pinned_most_bytes();
+    const std::size_t pinned = shared.store.memory().pinned_bytes();
+    if (pinned > most) stalled.cut((pinned - most) / cores + 1);
+  }
+
   net::Core& core;
   Shared& shared;
   std::shared_ptr<const Settings> settings;        // the newest; a request keeps what it began with
@@ -93,6 +102,7 @@ struct CoreState {
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
   metrics::CoreSheet& sheet;
+  StalledList stalled;
   std::size_t refreshes = 0;  // in the background, at this moment
 };
 

@@ -6,20 +6,23 @@ namespace ringside::cache {
 namespace {
 
 // A flight's bytes within the store's budget.
-class Reservation {
+class Share {
  public:
-  explicit Reservation(Store& store) noexcept : store_(store) {}
-  ~Reservation() { give_back(); }
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
+  explicit Share(Store& store) noexcept : store_(store) {}
+  ~Share() { end(); }
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
 
+  // Reserves them for a piece that is to be made.
   [[nodiscard]] bool add(std::size_t bytes) {
     if (bytes_ + bytes > store_.object_limit_bytes() || !store_.reserve(bytes)) return false;
+    store_.memory().count_filling(bytes);
     bytes_ += bytes;
     return true;
   }
-  void give_back() noexcept {
-    store_.give_back(bytes_);
+  // From here on who holds the pieces pins them, if it is not the store.
+  void end() noexcept {
+    store_.memory().count_filled(bytes_);
     bytes_ = 0;
   }
 
@@ -29,11 +32,16 @@ class Reservation {
 };
 
 // Many small pieces cost more than their bytes, and a write of each.
-std::shared_ptr<const Body> make_body(std::vector<PiecePointer> pieces) {
+std::shared_ptr<const Body> make_body(Store& store, std::vector<PiecePointer> pieces) {
   auto body = std::make_shared<Body>();
   for (const PiecePointer& piece : pieces) body->size_bytes += piece->bytes().size();
   const bool small = body->size_bytes < pieces.size() * limits::merged_piece_size_bytes;
-  if (pieces.size() > 1 && small) pieces = {std::make_shared<const Piece>(pieces)};
+  const std::size_t cost = BodyMemory::cost_bytes(body->size_bytes);
+  if (pieces.size() > 1 && small && store.reserve(cost)) {
+    std::vector<std::string_view> texts;
+    for (const PiecePointer& piece : pieces) texts.push_back(piece->bytes());
+    pieces = store.memory().make(texts, cost);
+  }
   pieces.shrink_to_fit();
   body->pieces = std::move(pieces);
   return body;
@@ -47,7 +55,7 @@ class Filling {
         flight_(flight),
         exchange_(exchange),
         terms_(terms),
-        reservation_(state.shared.store),
+        share_(state.shared.store),
         room_(state.core) {
     if (!terms.keep) let_go();
   }
@@ -65,13 +73,14 @@ class Filling {
       last = (*pulled)->last;
       for (const std::string_view piece : (*pulled)->pieces) {
         came_bytes_ += piece.size();
-        if (keeping_ && !reservation_.add(piece_cost_bytes(piece.size()))) let_go();
-        flight_.append(std::make_shared<const Piece>(piece));
+        append(piece);
       }
       if (came_bytes_ > terms_.expected_bytes.value_or(came_bytes_)) break;
       if (last) break;
       bool has_room = true;
-      if (!keeping_) has_room = co_await flight_.wait_for_room(room_, limits::client_io_timeout);
+      if (!keeping_) {
+        has_room = co_await flight_.wait_for_room(room_, limits::client_io_timeout, window_bytes());
+      }
       if (!has_room) {
         fail({ErrorKind::disconnected, ErrorSource::client, Retry::no, "nobody reads any more"});
         co_return false;
@@ -89,8 +98,7 @@ class Filling {
 
   void finish() {
     if (keeping_) {
-      const auto body = make_body(flight_.pieces());
-      reservation_.give_back();
+      const auto body = make_body(state_.shared.store, flight_.pieces());
       const Flight::Answer answer = flight_.answer();
       StoredPointer response =
           std::make_shared<StoredResponse>(StoredResponse{answer.head, body, answer.extent});
@@ -98,17 +106,32 @@ class Filling {
           answer.extent && body->size_bytes == answer.extent->complete_length_bytes;
       if (is_whole) response = std::make_shared<StoredResponse>(StoredResponse{answer.head, body});
       keep_fetched(state_.shared, flight_, std::move(response), terms_.variants_most);
+      share_.end();
       state_.shared.flights.leave(flight_);
     }
     flight_.finish();
   }
 
  private:
+  void append(std::string_view bytes) {
+    const std::size_t cost = BodyMemory::cost_bytes(bytes.size());
+    if (keeping_ && !share_.add(cost)) let_go();
+    const std::size_t paid = keeping_ ? cost : 0;
+    for (auto& piece : state_.shared.store.memory().make({&bytes, 1}, paid)) {
+      flight_.append(std::move(piece));
+    }
+  }
+
+  [[nodiscard]] std::size_t window_bytes() const noexcept {
+    return state_.shared.store.is_pinned_full() ? limits::flight_window_least_bytes
+                                                : limits::flight_window_bytes;
+  }
+
   void let_go() {
     keeping_ = false;
     state_.shared.flights.leave(flight_);
     flight_.stop_keeping();
-    reservation_.give_back();
+    share_.end();
   }
 
   // What came so far is no response: nothing is stored.
@@ -121,7 +144,7 @@ class Filling {
   Flight& flight_;
   hop::Exchange& exchange_;
   const FillTerms& terms_;
-  Reservation reservation_;
+  Share share_;
   net::Waiter room_;
   std::uint64_t came_bytes_ = 0;
   bool keeping_ = true;

@@ -1,6 +1,7 @@
 #include "cache/flight.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -9,52 +10,71 @@ namespace ringside::cache {
 
 Flight::Reader::Reader(std::shared_ptr<Flight> flight, net::Core& core)
     : flight_(std::move(flight)), core_(core), waiter_(core) {
+  wait_.bell = waiter_.bell();
   const std::lock_guard lock(flight_->mutex_);
   joined_ = flight_->first_kept_ == 0;
-  if (joined_) flight_->readers_.push_back(this);
+  if (joined_) flight_->readers_.add(place_);
 }
 
 Flight::Reader::~Reader() {
   const std::lock_guard lock(flight_->mutex_);
-  std::erase(flight_->readers_, this);
-  if (!flight_->keeping_) flight_->drop_what_was_read();
+  wait_.unlink();
+  flight_->has_come(wait_);
+  flight_->leave(*this);
+}
+
+// The deadline has come before the bell.
+void Flight::Reader::stop_waiting() {
+  const std::lock_guard lock(flight_->mutex_);
+  wait_.unlink();
+  flight_->has_come(wait_);
 }
 
 Task<bool> Flight::Reader::wait_for_head(SteadyPoint deadline) {
   while (true) {
     {
       const std::lock_guard lock(flight_->mutex_);
+      flight_->has_come(wait_);
       if (flight_->state_ != State::asking) co_return true;
-      waiting_ = true;
+      wait_.unlink();
+      flight_->waiting_.push_back(wait_);
     }
-    if (!co_await waiter_.wait(deadline)) co_return false;
+    if (!co_await waiter_.wait(deadline)) {
+      stop_waiting();
+      co_return false;
+    }
   }
+}
+
+Flight::Reader::Taken Flight::Reader::take_some() {
+  const auto& pieces = flight_->pieces_;
+  const std::size_t begin = place_.position();
+  const std::size_t end = std::min(pieces.size(), begin + limits::flight_pieces_at_once);
+  Taken taken;
+  taken.pieces.assign(pieces.begin() + static_cast<std::ptrdiff_t>(begin),
+                      pieces.begin() + static_cast<std::ptrdiff_t>(end));
+  taken.last = flight_->state_ == State::done && end == pieces.size();
+  std::uint64_t offset_bytes = place_.offset_bytes();
+  for (const PiecePointer& piece : taken.pieces) offset_bytes += piece->bytes().size();
+  flight_->readers_.move(place_, end, offset_bytes);
+  if (!flight_->keeping_) flight_->drop_what_was_read();
+  return taken;
 }
 
 std::optional<Result<Flight::Reader::Taken>> Flight::Reader::take() {
   const std::lock_guard lock(flight_->mutex_);
-  const auto& pieces = flight_->pieces_;
-  if (position_ < flight_->first_kept_) {
+  flight_->has_come(wait_);
+  if (place_.position() < flight_->first_kept_) {
     left_behind_ = true;
-    std::erase(flight_->readers_, this);  // the fetch goes on for the others alone
-    flight_->drop_what_was_read();
+    flight_->leave(*this);  // the fetch goes on for the others alone
     return Error{ErrorKind::timeout, ErrorSource::client, Retry::no,
                  "the client takes less than the others of a response too large to store"};
   }
   const bool is_done = flight_->state_ == State::done;
-  if (position_ < pieces.size() || is_done) {
-    const std::size_t end = std::min(pieces.size(), position_ + limits::flight_pieces_at_once);
-    Taken taken;
-    taken.pieces.assign(pieces.begin() + static_cast<std::ptrdiff_t>(position_),
-                        pieces.begin() + static_cast<std::ptrdiff_t>(end));
-    taken.last = is_done && end == pieces.size();
-    for (const PiecePointer& piece : taken.pieces) offset_bytes_ += piece->bytes().size();
-    position_ = end;
-    if (!flight_->keeping_) flight_->drop_what_was_read();
-    return taken;
-  }
+  if (place_.position() < flight_->pieces_.size() || is_done) return take_some();
   if (flight_->state_ == State::failed) return flight_->error_;
-  waiting_ = true;
+  wait_.unlink();
+  flight_->waiting_.push_back(wait_);
   return std::nullopt;
 }
 
@@ -62,10 +82,16 @@ Task<Result<Flight::Reader::Taken>> Flight::Reader::next(Milliseconds timeout) {
   while (true) {
     if (auto taken = take()) co_return *std::move(taken);
     if (!co_await waiter_.wait(core_.steady_now() + timeout)) {
+      stop_waiting();
       co_return Error{ErrorKind::timeout, ErrorSource::origin, Retry::no,
                       "the shared fetch made no progress before the deadline"};
     }
   }
+}
+
+std::size_t Flight::Reader::pinned_bytes() const {
+  const std::lock_guard lock(flight_->mutex_);
+  return cache::pinned_bytes(flight_->pieces_, flight_->first_kept_);
 }
 
 Flight::Flight(CacheKey key, std::string name, std::uint64_t purges_seen)
@@ -97,12 +123,32 @@ Error Flight::error() const {
 }
 
 // Wakes who waits; who reads on sees what is new by itself.
-void Flight::ring_readers() {
-  for (Reader* reader : readers_) {
-    if (!reader->waiting_) continue;
-    reader->waiting_ = false;
-    reader->waiter_.bell()->wake();
+void Flight::tell_readers() {
+  to_ring_.splice(to_ring_.end(), waiting_);
+  ring_some();
+}
+
+// A few at a time, the next ones when those have come: what else a core has to do comes in between.
+void Flight::ring_some() {
+  while (rung_ < limits::flight_readers_rung && !to_ring_.empty()) {
+    Reader::Wait& place = to_ring_.front();
+    to_ring_.pop_front();
+    place.is_rung = true;
+    ++rung_;
+    place.bell->wake();
   }
+}
+
+void Flight::has_come(Reader::Wait& place) {
+  if (!place.is_rung) return;
+  place.is_rung = false;
+  --rung_;
+  ring_some();
+}
+
+void Flight::leave(Reader& reader) {
+  readers_.remove(reader.place_);
+  if (!keeping_) drop_what_was_read();
 }
 
 void Flight::publish(Answer answer) {
@@ -110,7 +156,7 @@ void Flight::publish(Answer answer) {
   RINGSIDE_CHECK(state_ == State::asking);
   state_ = State::streaming;
   answer_ = std::move(answer);
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::append(PiecePointer piece) {
@@ -118,14 +164,14 @@ void Flight::append(PiecePointer piece) {
   RINGSIDE_CHECK(state_ == State::streaming);
   appended_bytes_ += piece->bytes().size();
   pieces_.push_back(std::move(piece));
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::finish() {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::streaming);
   state_ = State::done;
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::complete(StoredPointer response, Completion completion) {
@@ -135,21 +181,21 @@ void Flight::complete(StoredPointer response, Completion completion) {
   complete_ = std::move(response);
   completion_ = completion;
   answer_.head = complete_->head;
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::release() {
   const std::lock_guard lock(mutex_);
   RINGSIDE_CHECK(state_ == State::asking);
   state_ = State::released;
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::fail(Error error) {
   const std::lock_guard lock(mutex_);
   state_ = State::failed;
   error_ = std::move(error);
-  ring_readers();
+  tell_readers();
 }
 
 void Flight::stop_keeping() {
@@ -158,67 +204,48 @@ void Flight::stop_keeping() {
   drop_what_was_read();
 }
 
-// Of the reader that is furthest.
-std::uint64_t Flight::furthest_bytes() const {
-  std::uint64_t furthest = 0;
-  for (const Reader* reader : readers_) furthest = std::max(furthest, reader->offset_bytes_);
-  return furthest;
-}
-
-bool Flight::is_slow(const Reader& reader) const {
-  return reader.offset_bytes_ + limits::flight_lag_bytes < furthest_bytes();
-}
-
 // What every reader has had; but of those that are slow and were waited for long enough, nobody
 // asks.
 void Flight::drop_what_was_read() {
-  std::size_t wanted = pieces_.size();
-  for (const Reader* reader : readers_) {
-    const bool is_given_up = reader->patience_ <= SteadyPoint::duration{0} && is_slow(*reader);
-    if (!is_given_up) wanted = std::min(wanted, reader->position_);
-  }
+  const std::size_t wanted = readers_.first_wanted(pieces_.size());
   for (; first_kept_ < wanted; ++first_kept_) pieces_[first_kept_].reset();
-  if (leader_bell_) leader_bell_->wake();
+  readers_.set_first_kept(first_kept_);
+  if (!leader_bell_) return;
+  const bool nobody_is_slow = readers_.patience() == ReaderOrder::Time{0};
+  const bool goes_on = has_room() && (nobody_is_slow || !leader_waits_for_slow_);
+  if (goes_on || readers_.empty()) std::exchange(leader_bell_, nullptr)->wake();
 }
 
-// How long to wait for slow readers now; 0: there is nobody to wait for.
-SteadyPoint::duration Flight::patience() const {
-  SteadyPoint::duration least{0};
-  for (const Reader* reader : readers_) {
-    if (!is_slow(*reader) || reader->patience_ <= SteadyPoint::duration{0}) continue;
-    if (least == SteadyPoint::duration{0} || reader->patience_ < least) least = reader->patience_;
-  }
-  return least;
+bool Flight::has_room() const {
+  return appended_bytes_ - readers_.furthest_bytes() <= window_bytes_;
 }
 
-void Flight::charge_slow(SteadyPoint::duration waited) {
-  for (Reader* reader : readers_) {
-    if (is_slow(*reader)) reader->patience_ -= waited;
-  }
-}
-
-Task<bool> Flight::wait_for_room(net::Waiter& leader, Milliseconds timeout) {
+Task<bool> Flight::wait_for_room(net::Waiter& leader, Milliseconds timeout,
+                                 std::size_t window_bytes) {
+  using Time = ReaderOrder::Time;
   net::Core& core = leader.core();
   const SteadyPoint deadline = core.steady_now() + timeout;
   while (true) {
-    SteadyPoint::duration for_slow{0};
+    Time for_slow{0};
     {
       const std::lock_guard lock(mutex_);
       leader_bell_ = nullptr;
-      if (readers_.empty()) co_return false;
+      window_bytes_ = window_bytes;
       drop_what_was_read();
-      if (appended_bytes_ - furthest_bytes() <= limits::flight_window_bytes) {
-        for_slow = patience();
-        if (for_slow == SteadyPoint::duration{0}) co_return true;
+      if (readers_.empty()) co_return false;
+      if (has_room()) {
+        for_slow = readers_.patience();
+        if (for_slow == Time{0}) co_return true;
       }
+      leader_waits_for_slow_ = for_slow > Time{0};
       leader_bell_ = leader.bell();
     }
     const SteadyPoint began = core.steady_now();
-    const bool is_for_slow = for_slow > SteadyPoint::duration{0};
+    const bool is_for_slow = for_slow > Time{0};
     const bool woken = co_await leader.wait(is_for_slow ? began + for_slow : deadline);
     if (is_for_slow) {
       const std::lock_guard lock(mutex_);
-      charge_slow(core.steady_now() - began);
+      readers_.charge(core.steady_now() - began);
     } else if (!woken) {
       co_return false;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cache/cache_key.h"
+#include "cache/reader_order.h"
 #include "cache/stored_response.h"
 #include "net/waiter.h"
 
@@ -57,23 +59,32 @@ class Flight {
     };
     // What is there already; nullopt: nothing yet. An Error: the fetch failed, or this reader was
     // left_behind().
-    std::optional<Result<Taken>> take();
+    [[nodiscard]] std::optional<Result<Taken>> take();
     // The same, waiting for it. An Error may be the deadline, too.
     Task<Result<Taken>> next(Milliseconds timeout);
     // The flight keeps no whole body, and its bytes went by before this reader took them. What
     // follows offset_bytes() it must get elsewhere.
     [[nodiscard]] bool left_behind() const noexcept { return left_behind_; }
-    [[nodiscard]] std::uint64_t offset_bytes() const noexcept { return offset_bytes_; }
+    [[nodiscard]] std::uint64_t offset_bytes() const noexcept { return place_.offset_bytes(); }
+    // What the flight keeps for its readers that nobody else keeps (see cache::pinned_bytes).
+    [[nodiscard]] std::size_t pinned_bytes() const;
 
    private:
     friend class Flight;
+    struct Wait : boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+      std::shared_ptr<net::Waiter::Bell> bell;
+      bool is_rung = false;  // and has not come yet
+    };
+
+    void stop_waiting();
+    Taken take_some();
+
     std::shared_ptr<Flight> flight_;
     net::Core& core_;
     net::Waiter waiter_;
-    std::size_t position_ = 0;        // of the next piece; under the flight's mutex
-    std::uint64_t offset_bytes_ = 0;  // of the next byte; written under it, on the core's thread
-    SteadyPoint::duration patience_ = limits::flight_patience;  // that is left for it; likewise
-    bool waiting_ = false;                                      // likewise
+    ReaderOrder::Place place_;  // under the flight's mutex; written on the core's thread alone
+    Wait wait_;                 // under the flight's mutex
     bool joined_ = false;
     bool left_behind_ = false;
   };
@@ -115,21 +126,24 @@ class Flight {
   // From now on the body will not be stored: of its pieces a window is kept, and no reader may join
   // any more.
   void stop_keeping();
-  // Waits until the reader that is furthest has taken all but limits::flight_window_bytes, and
+  // Waits until the reader that is furthest has taken all but `window_bytes`, and
   // nobody is too far behind it (limits::flight_lag_bytes). For each slow reader it waits no longer
   // than limits::flight_patience in all calls together; then that one is left behind (see Reader).
   // False: no reader is left, or the furthest takes nothing before the deadline. Only after
   // stop_keeping().
-  Task<bool> wait_for_room(net::Waiter& leader, Milliseconds timeout);
+  Task<bool> wait_for_room(net::Waiter& leader, Milliseconds timeout,
+                           std::size_t window_bytes = limits::flight_window_bytes);
   // Everything that was appended; only before stop_keeping().
   [[nodiscard]] std::vector<PiecePointer> pieces() const;
 
  private:
-  void ring_readers();
-  [[nodiscard]] std::uint64_t furthest_bytes() const;
-  [[nodiscard]] bool is_slow(const Reader& reader) const;
-  [[nodiscard]] SteadyPoint::duration patience() const;
-  void charge_slow(SteadyPoint::duration waited);
+  using Waits = boost::intrusive::list<Reader::Wait, boost::intrusive::constant_time_size<false>>;
+
+  void tell_readers();
+  void ring_some();
+  void has_come(Reader::Wait& place);
+  void leave(Reader& reader);
+  [[nodiscard]] bool has_room() const;
   void drop_what_was_read();
 
   const CacheKey key_;
@@ -147,8 +161,13 @@ class Flight {
   std::vector<PiecePointer> pieces_;  // null where let go
   std::size_t first_kept_ = 0;
   std::uint64_t appended_bytes_ = 0;
-  std::vector<Reader*> readers_;
+  ReaderOrder readers_;
+  Waits waiting_;                                   // readers that have all there is
+  Waits to_ring_;                                   // readers for whom something has come since
+  std::size_t rung_ = 0;                            // readers that were told and have not come yet
   std::shared_ptr<net::Waiter::Bell> leader_bell_;  // while the leader waits for room
+  bool leader_waits_for_slow_ = false;
+  std::size_t window_bytes_ = limits::flight_window_bytes;
 };
 
 }  // namespace ringside::cache

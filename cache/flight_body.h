@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ class FlightBody final : public http::BodySource {
 
   [[nodiscard]] std::optional<Result<http::Pulled>> take() override;
   [[nodiscard]] Task<Result<http::Pulled>> pull() override;
+  [[nodiscard]] std::size_t pinned_bytes() const override {
+    return std::max(reader_->pinned_bytes(), cache::pinned_bytes(pieces_));
+  }
 
  private:
   [[nodiscard]] Result<http::Pulled> pulled(Result<Flight::Reader::Taken> taken);

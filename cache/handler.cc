@@ -258,11 +258,35 @@ void Handler::refuse(const Error& error, http::Response& response) {
   transaction_.refuse(error, response);
 }
 
+void Handler::stalled(const http::Response& response, net::Closable& client) {
+  response_ = &response;
+  client_ = &client;
+  transaction_.core.stalled.add(*this);
+}
+
+void Handler::resumed() { unlink(); }
+
+std::size_t Handler::pinned_bytes() const {
+  const StoredPointer& given = transaction_.given;
+  const StoredPointer& found = transaction_.found.response;
+  std::size_t bytes = response_->body.pinned_bytes();
+  if (given) bytes += cache::pinned_bytes(given->body->pieces);
+  if (found && found != given) bytes += cache::pinned_bytes(found->body->pieces);
+  return bytes;
+}
+
+void Handler::cut() {
+  transaction_.core.sheet.count_error({ErrorKind::timeout, ErrorSource::client, Retry::no,
+                                       "the client holds what is not stored any more"});
+  client_->close();
+}
+
 void Handler::sent(const hop::Sent& sent) {
   metrics::CoreSheet& sheet = transaction_.core.sheet;
   if (sent.failure && transaction_.is_from_exchange) sheet.count_error(*sent.failure);
   sheet.count_request(0, transaction_.context.country, transaction_.outcome, sent.took,
                       sent.body_bytes);
+  transaction_.let_go();
 }
 
 hop::AccessNotes Handler::access_notes() const {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cache/decision.h"
 #include "cache/missed_purges.h"
+#include "cache/stalled.h"
 #include "cache/transaction.h"
 #include "hop/handler.h"
 #include "hop/peer_handshake.h"
@@ -14,7 +15,7 @@
 namespace ringside::cache {
 
 // What a replica makes of the requests of one connection: its half of the life of a request.
-class Handler final : public hop::Handler {
+class Handler final : public hop::Handler, private Stalled {
  public:
   explicit Handler(CoreState& core);
   ~Handler() override;
@@ -27,6 +28,8 @@ class Handler final : public hop::Handler {
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,
                                   http::Response& response) override;
   void refuse(const Error& error, http::Response& response) override;
+  void stalled(const http::Response& response, net::Closable& client) override;
+  void resumed() override;
   void sent(const hop::Sent& sent) override;
   [[nodiscard]] hop::AccessNotes access_notes() const override;
 
@@ -40,10 +43,14 @@ class Handler final : public hop::Handler {
   Task<void> answer_shared(http::Response& response);
   void answer_options(http::Response& response);
   Task<void> purge(http::Response& response);
+  [[nodiscard]] std::size_t pinned_bytes() const override;
+  void cut() override;
 
   Transaction transaction_;
   hop::PeerDoor door_;
   IpAddress from_;
+  const http::Response* response_ = nullptr;  // while it is stalled
+  net::Closable* client_ = nullptr;           // likewise
 };
 
 }  // namespace ringside::cache

@@ -1,5 +1,6 @@
 #include "cache/replica.h"
 
+#include <atomic>
 #include <vector>
 
 #include "cache/core_state.h"
@@ -36,6 +37,19 @@ struct Replica::Impl {
                                       start.setup.wire->upstreams(core, ErrorSource::origin)));
       core.spawn(age_pools(*cores.back()));
     }
+    shared.store.on_pressure([this] { relieve(); });
+  }
+
+  // Each core by itself; not again before all have done so.
+  void relieve() {
+    std::size_t nobody = 0;
+    if (!relieving.compare_exchange_strong(nobody, cores.size())) return;
+    for (const auto& state : cores) {
+      state->core.post([this, &core = *state] {
+        core.relieve(cores.size());
+        relieving.fetch_sub(1);
+      });
+    }
   }
 
   void show_topology(const Settings& of) {
@@ -48,6 +62,7 @@ struct Replica::Impl {
   metrics::Sheet sheet;
   hop::Published<Settings> settings;
   std::vector<std::unique_ptr<CoreState>> cores;
+  std::atomic<std::size_t> relieving{0};  // cores that have yet to
 };
 
 Replica::Replica(Start start, const Clock& clock)

@@ -104,6 +104,7 @@ Selection begin_response(const Transaction& transaction, const Representation& r
 
 void give_stored(Transaction& transaction, const StoredPointer& stored, http::Response& response) {
   const StoredHead& head = *stored->head;
+  transaction.given = stored;
   transaction.status.ttl_seconds =
       time_to_live(head.freshness(), transaction.resident_now()).count();
   ResponseNotes notes = transaction.notes();

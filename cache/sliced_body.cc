@@ -51,7 +51,8 @@ StoredPointer SlicedBody::find_stored() const {
 }
 
 void SlicedBody::begin_stored(const StoredPointer& stored) {
-  part_.emplace(Part{http::Body(stored, bytes_of(*stored, part_of(left_, *stored)))});
+  part_.emplace(
+      Part{http::Body(stored, bytes_of(*stored, part_of(left_, *stored))), false, stored});
 }
 
 // `slice`: what the flight was asked for.
@@ -149,6 +150,14 @@ std::optional<Result<http::Pulled>> SlicedBody::take() {
   auto pulled = part_->body.take();
   if (!pulled) return std::nullopt;
   return given(*std::move(pulled));
+}
+
+std::size_t SlicedBody::pinned_bytes() const {
+  std::size_t bytes = first_ ? cache::pinned_bytes(first_->body->pieces) : 0;
+  if (part_ && part_->stored != first_ && part_->stored) {
+    bytes += cache::pinned_bytes(part_->stored->body->pieces);
+  }
+  return part_ ? bytes + part_->body.pinned_bytes() : bytes;
 }
 
 Task<Result<http::Pulled>> SlicedBody::pull() {

@@ -33,12 +33,14 @@ class SlicedBody final : public http::BodySource {
 
   [[nodiscard]] std::optional<Result<http::Pulled>> take() override;
   [[nodiscard]] Task<Result<http::Pulled>> pull() override;
+  [[nodiscard]] std::size_t pinned_bytes() const override;
 
  private:
   // Where the next bytes come from.
   struct Part {
     http::Body body;
-    bool is_exchange = false;  // its failure is counted here
+    bool is_exchange = false;        // its failure is counted here
+    StoredPointer stored = nullptr;  // where it is from the store
   };
 
   [[nodiscard]] bool begin_at_hand();

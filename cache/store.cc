@@ -21,7 +21,18 @@ bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
 }  // namespace
 
 Store::Store(std::size_t limit_bytes)
-    : limit_bytes_(limit_bytes), bucket_entries_(shard::bucket_count) {}
+    : limit_bytes_(limit_bytes),
+      memory_(std::make_shared<BodyMemory>(limit_bytes)),
+      bucket_entries_(shard::bucket_count) {}
+
+// The table's pieces are not stored any more, though somebody may hold them.
+Store::~Store() {
+  for (Stripe& stripe : stripes_) {
+    for (const auto& row : stripe.rows) {
+      for (const StoredPointer& variant : row.second->variants) leave(*variant);
+    }
+  }
+}
 
 std::size_t Store::object_limit_bytes() const noexcept {
   return limit_bytes_ / limits::object_share_divisor;
@@ -47,16 +58,27 @@ Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   return {variant == row.variants.rend() ? nullptr : *variant, names};
 }
 
+void Store::enter(const StoredResponse& response) noexcept {
+  for (const PiecePointer& piece : response.body->pieces) piece->enter_store();
+}
+
+void Store::leave(const StoredResponse& response) noexcept {
+  for (const PiecePointer& piece : response.body->pieces) piece->leave_store();
+}
+
 void Store::add_variant(Row& row, StoredPointer response, std::size_t variants_most,
                         std::size_t& dropped) {
   const StoredHead& head = *response->head;
-  dropped = std::erase_if(
-      row.variants, [&](const StoredPointer& old) { return is_same_variant(*old->head, head); });
-  if (row.variants.size() >= variants_most) {
-    const std::size_t over = row.variants.size() - variants_most + 1;
-    row.variants.erase(row.variants.begin(),
-                       row.variants.begin() + static_cast<std::ptrdiff_t>(over));
-    dropped += over;
+  enter(*response);
+  dropped = std::erase_if(row.variants, [&](const StoredPointer& old) {
+    const bool goes = is_same_variant(*old->head, head);
+    if (goes) leave(*old);
+    return goes;
+  });
+  while (!row.variants.empty() && row.variants.size() >= variants_most) {
+    leave(*row.variants.front());
+    row.variants.erase(row.variants.begin());
+    ++dropped;
   }
   row.variants.push_back(std::move(response));
   row.cost_bytes = cost_bytes_of(row);
@@ -101,7 +123,7 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
     std::size_t dropped = 0;
     add_variant(row, std::move(response), variants_most, dropped);
     count(row, 1, dropped);
-    used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
+    memory_->add(row.cost_bytes - before_bytes - most_bytes);
   }
   return true;
 }
@@ -121,10 +143,12 @@ bool Store::replace(const CacheKey& key, const StoredPointer& old, StoredPointer
   const bool found = variant != row.variants.end();
   const std::size_t before_bytes = row.cost_bytes;
   if (found) {
+    enter(*fresh);
+    leave(**variant);
     *variant = std::move(fresh);
     row.cost_bytes = cost_bytes_of(row);
   }
-  used_bytes_.fetch_add(row.cost_bytes - before_bytes - most_bytes);
+  memory_->add(row.cost_bytes - before_bytes - most_bytes);
   return found;
 }
 
@@ -146,10 +170,11 @@ void Store::erase(const CacheKey& key, const StoredPointer& variant) {
     return;
   }
   const std::size_t gone = std::erase(row.variants, variant);
+  if (gone > 0) leave(*variant);
   const std::size_t before_bytes = row.cost_bytes;
   row.cost_bytes = cost_bytes_of(row);
   count(row, 0, gone);
-  used_bytes_.fetch_sub(before_bytes - row.cost_bytes);
+  memory_->give_back(before_bytes - row.cost_bytes);
 }
 
 std::size_t Store::erase_uri(const CacheKey& key) {
@@ -246,6 +271,7 @@ std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket buck
 Store::Rows::node_type Store::take(Stripe& stripe, Rows::iterator place) noexcept {
   Row& row = *place->second;
   count(row, 0, row.variants.size());
+  for (const StoredPointer& variant : row.variants) leave(*variant);
   stripe.buckets.remove(row);
   stripe.order->remove(row);
   unlink(stripe, row);
@@ -253,7 +279,7 @@ Store::Rows::node_type Store::take(Stripe& stripe, Rows::iterator place) noexcep
 }
 
 void Store::remove(Stripe& stripe, Rows::iterator place) noexcept {
-  used_bytes_.fetch_sub(place->second->cost_bytes);
+  memory_->give_back(place->second->cost_bytes);
   take(stripe, place);
 }
 
@@ -301,7 +327,7 @@ std::size_t Store::purge_step(Stripe& stripe, std::string_view prefix, Walk& wal
     bytes += row.mapped()->cost_bytes;
   }
   gone.clear();
-  used_bytes_.fetch_sub(bytes);
+  memory_->give_back(bytes);
   return responses;
 }
 
@@ -309,11 +335,17 @@ std::size_t Store::purge_step(Stripe& stripe, std::string_view prefix, Walk& wal
 bool Store::evict_one() noexcept {
   for (std::size_t tried = 0; tried < stripe_count; ++tried) {
     Stripe& stripe = stripes_[next_victim_.fetch_add(1) % stripe_count];
-    const std::lock_guard lock(stripe.mutex);
-    auto* const row = static_cast<Row*>(stripe.order->first_to_go());
-    if (row == nullptr) continue;
-    evictions_.fetch_add(row->variants.size());
-    remove(stripe, stripe.rows.find(KeyView{row->key, row->hash}));
+    Rows::node_type gone;  // freed when the lock is not held any more
+    {
+      const std::lock_guard lock(stripe.mutex);
+      auto* const row = static_cast<Row*>(stripe.order->first_to_go());
+      if (row == nullptr) continue;
+      evictions_.fetch_add(row->variants.size());
+      gone = take(stripe, stripe.rows.find(KeyView{row->key, row->hash}));
+    }
+    const std::size_t bytes = gone.mapped()->cost_bytes;
+    gone = {};
+    memory_->give_back(bytes);
     return true;
   }
   return false;
@@ -321,15 +353,14 @@ bool Store::evict_one() noexcept {
 
 bool Store::reserve(std::size_t bytes) {
   if (bytes > limit_bytes_) return false;
-  std::size_t used = used_bytes_.load();
-  while (true) {
-    if (used + bytes > limit_bytes_) {
-      if (!evict_one()) return false;
-      used = used_bytes_.load();
-    } else if (used_bytes_.compare_exchange_weak(used, used + bytes)) {
-      return true;
+  while (!memory_->try_reserve(bytes)) {
+    if (is_pinned_full()) {
+      if (on_pressure_) on_pressure_();
+      return false;
     }
+    if (!evict_one()) return false;
   }
+  return true;
 }
 
 }  // namespace ringside::cache

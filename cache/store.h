@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "cache/body_memory.h"
 #include "cache/bucket_lists.h"
 #include "cache/cache_key.h"
 #include "cache/eviction.h"
@@ -20,12 +22,15 @@
 
 namespace ringside::cache {
 
-// Responses in memory within a budget of bytes that it keeps at every moment, what flights hold
-// included. Striped: a look-up takes one short lock that it shares with 1/64 of the keys. Which key
-// of a stripe goes first its EvictionOrder says; stripes take turns. Thread-safe.
+// Responses in memory within a budget of bytes that it keeps at every moment, what flights and slow
+// clients hold included. Striped: a look-up takes one short lock that it shares with 1/64 of the
+// keys. Which key of a stripe goes first its EvictionOrder says; stripes take turns. Thread-safe.
 class Store {
  public:
   explicit Store(std::size_t limit_bytes);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
 
   struct Found {
     StoredPointer response;         // the variant for this request; null: none
@@ -69,14 +74,26 @@ class Store {
     return bucket_entries_[bucket].load();
   }
 
-  // Takes `bytes` of the budget for a flight, evicting for them; false where even that is not
-  // enough. The flight gives them back, before it puts what it made.
+  // Takes `bytes` of the budget, evicting for them; false where even that is not enough, or where
+  // evicting would not help: clients hold too much of what was stored (see is_pinned_full). Then
+  // what stands in on_pressure is called.
   [[nodiscard]] bool reserve(std::size_t bytes);
-  void give_back(std::size_t bytes) noexcept { used_bytes_.fetch_sub(bytes); }
+  void give_back(std::size_t bytes) noexcept { memory_->give_back(bytes); }
+  // Where the pieces of bodies are made.
+  [[nodiscard]] BodyMemory& memory() noexcept { return *memory_; }
+  // See limits::pinned_share_divisor.
+  [[nodiscard]] bool is_pinned_full() const noexcept {
+    return memory_->pinned_bytes() > pinned_most_bytes();
+  }
+  [[nodiscard]] std::size_t pinned_most_bytes() const noexcept {
+    return limit_bytes_ / limits::pinned_share_divisor;
+  }
+  // Before it is used. Called from any thread, with no lock held.
+  void on_pressure(std::function<void()> call) { on_pressure_ = std::move(call); }
 
   [[nodiscard]] std::size_t limit_bytes() const noexcept { return limit_bytes_; }
   [[nodiscard]] std::size_t object_limit_bytes() const noexcept;
-  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_.load(); }
+  [[nodiscard]] std::size_t used_bytes() const noexcept { return memory_->used_bytes(); }
   [[nodiscard]] std::uint64_t entries() const noexcept { return entries_.load(); }
   [[nodiscard]] std::uint64_t evictions() const noexcept { return evictions_.load(); }
 
@@ -142,13 +159,16 @@ class Store {
     bool is_over = false;
   };
   std::vector<Entry> entries_step(Stripe& stripe, shard::Bucket bucket, Listing& listing);
+  static void enter(const StoredResponse& response) noexcept;
+  static void leave(const StoredResponse& response) noexcept;
   bool evict_one() noexcept;
   static std::size_t cost_bytes_of(const Row& row) noexcept;
   static void add_variant(Row& row, StoredPointer response, std::size_t variants_most,
                           std::size_t& dropped);
 
   const std::size_t limit_bytes_;
-  std::atomic<std::size_t> used_bytes_{0};
+  const std::shared_ptr<BodyMemory> memory_;
+  std::function<void()> on_pressure_;
   std::atomic<std::uint64_t> entries_{0};  // stored responses
   std::atomic<std::uint64_t> evictions_{0};
   std::atomic<std::uint64_t> purges_{0};

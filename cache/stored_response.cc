@@ -120,7 +120,9 @@ std::size_t StoredHead::cost_bytes() const noexcept {
 
 std::size_t StoredResponse::cost_bytes() const noexcept {
   std::size_t bytes = sizeof(StoredResponse) + sizeof(Body) + 64 + head->cost_bytes();
-  for (const PiecePointer& piece : body->pieces) bytes += piece_cost_bytes(piece->bytes().size());
+  for (const PiecePointer& piece : body->pieces) {
+    if (!piece->is_counted()) bytes += piece->cost_bytes();
+  }
   return bytes;
 }
 

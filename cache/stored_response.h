@@ -82,6 +82,7 @@ struct StoredResponse {
   std::shared_ptr<const StoredHead> head;
   std::shared_ptr<const Body> body;
   std::optional<Extent> extent = std::nullopt;  // nullopt: the body is whole
+  // Without the pieces that a BodyMemory counts.
   [[nodiscard]] std::size_t cost_bytes() const noexcept;
 };
 using StoredPointer = std::shared_ptr<const StoredResponse>;

@@ -32,6 +32,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   is_from_impostor = false;
   is_from_exchange = false;
   found = {};
+  given = nullptr;
   own_lines.clear();
 }
 

@@ -27,6 +27,7 @@ struct Transaction {
   http::Caller* caller = nullptr;
   RequestContext context;
   Store::Found found;
+  StoredPointer given;       // the response's body; null: it comes from elsewhere
   http::CacheStatus status;  // our member of Cache-Status
   std::string shown_key;     // what it says of the key; empty: nothing
   metrics::Outcome outcome = metrics::Outcome::error;
@@ -39,6 +40,11 @@ struct Transaction {
 
   // A new request.
   void begin(std::shared_ptr<const Settings> the_settings);
+  // The response is gone: an idle connection keeps nothing from being freed.
+  void let_go() noexcept {
+    found.response = nullptr;
+    given = nullptr;
+  }
   // What the route makes of requests and responses.
   [[nodiscard]] const Rules& rules() const noexcept { return context.rules(); }
   [[nodiscard]] TimePoint now() const noexcept { return core.core.now(); }

@@ -15,6 +15,7 @@
 #include "http/response.h"
 
 namespace ringside::net {
+class Closable;
 class Core;
 }  // namespace ringside::net
 
@@ -73,6 +74,13 @@ class Handler {
   // The response where the request can't be read or is not let in, or where nothing was sent yet of
   // a response whose body has failed.
   virtual void refuse(const Error& error, http::Response& response) = 0;
+  // The client takes no more of the response for now, which waits for it; who closes it cuts the
+  // response off. Until resumed(), which comes before sent().
+  virtual void stalled(const http::Response& response, net::Closable& client) {
+    static_cast<void>(response);
+    static_cast<void>(client);
+  }
+  virtual void resumed() {}
   // To be counted. The response is gone.
   virtual void sent(const Sent& sent) = 0;
   [[nodiscard]] virtual AccessNotes access_notes() const = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,8 @@ class BodySource {
   [[nodiscard]] virtual std::optional<Result<Pulled>> take() = 0;
   // The next bytes. The Error's source tells who is to blame that there are none.
   [[nodiscard]] virtual Task<Result<Pulled>> pull() = 0;
+  // Memory that it alone keeps from being freed, as far as anybody counts it.
+  [[nodiscard]] virtual std::size_t pinned_bytes() const { return 0; }
 };
 
 // The content of a message that we send. A value: no content at all, bytes that were made for this
@@ -45,6 +48,7 @@ class Body {
   // The same as of a source. What is no source's comes in one go.
   [[nodiscard]] std::optional<Result<Pulled>> take();
   [[nodiscard]] Task<Result<Pulled>> pull();
+  [[nodiscard]] std::size_t pinned_bytes() const { return source_ ? source_->pinned_bytes() : 0; }
 
  private:
   std::string made_;

@@ -304,6 +304,7 @@ Result<std::size_t> Connection::write_now(std::span<const std::string_view> buff
   const auto attempt = transport_->write_now(buffers);
   if (attempt.error) return failure(attempt.error);
   if (pace_) pace_->moved(attempt.bytes);
+  written_bytes_ += attempt.bytes;
   return attempt.bytes;
 }
 

@@ -151,6 +151,8 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   // Where the head of what an upstream answers on it is read to: likewise.
   [[nodiscard]] ResponseHead& response_head() noexcept { return response_head_; }
 
+  // What the socket has taken of what was written, in all.
+  [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_bytes_; }
   // Bytes on the wire, for the metrics.
   [[nodiscard]] bool anything_received() const noexcept { return received_since_mark_; }
   void mark() noexcept { received_since_mark_ = false; }
@@ -176,6 +178,7 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   std::string head_space_;
   ResponseHead response_head_;
   std::size_t raw_taken_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;
   bool waiting_for_message_ = false;
   bool timed_out_ = false;
   bool closed_ = false;

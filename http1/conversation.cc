@@ -15,7 +15,7 @@ class Conversation {
         log_(log),
         terms_(terms),
         caller_(client, terms.io),
-        writer_(client, terms.io) {}
+        writer_(client, handler, terms.io) {}
 
   Task<void> run() {
     const HeadLimits head_limits =

@@ -1,5 +1,7 @@
 #include "http1/response_writer.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/limits.h"
 #include "http1/chunked.h"
@@ -23,6 +25,19 @@ std::size_t ResponseWriter::size_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const std::string_view buffer : buffers_) bytes += buffer.size();
   return bytes;
+}
+
+Task<Result<void>> ResponseWriter::flush(const Response& response) {
+  // Before the first attempt: an earlier wait for the client may have let the deadline expire.
+  client_.set_deadline(io_timeout_);
+  if (buffers_.empty()) co_return Result<void>();
+  const auto taken = client_.write_now(buffers_);
+  if (!taken) co_return taken.error();
+  if (*taken == size_bytes()) co_return Result<void>();  // most often
+  handler_.stalled(response, client_);
+  const auto flushed = co_await client_.write_rest(buffers_, *taken, io_timeout_);
+  handler_.resumed();
+  co_return flushed;
 }
 
 Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms terms) {
@@ -54,14 +69,12 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
       last = (*pulled)->last;
     }
     written.sent.status = response.status;
-    // Before the first attempt: an earlier wait for the client may have let the deadline expire.
-    client_.set_deadline(io_timeout_);
-    const auto taken = buffers_.empty() ? Result<std::size_t>(0U) : client_.write_now(buffers_);
-    Result<void> flushed = taken ? Result<void>() : Result<void>(taken.error());
-    if (taken && *taken < size_bytes()) {  // Most often the socket takes all of it at once.
-      flushed = co_await client_.write_rest(buffers_, *taken, io_timeout_);
-    }
+    const std::uint64_t before = client_.written_bytes();
+    const auto flushed = co_await flush(response);
     if (!flushed) {
+      // What it has not taken was not sent, all but the chunks' lines.
+      const std::uint64_t left = size_bytes() - (client_.written_bytes() - before);
+      written.sent.body_bytes -= std::min(written.sent.body_bytes, left);
       written.sent.failure = flushed.error();
       client_.reset_on_close();
       co_return written;

@@ -15,10 +15,11 @@ namespace ringside::http {
 // The one that sends responses to a client. Its vectors are used again and again.
 class ResponseWriter {
  public:
-  // The client must take some of what there is every `io_timeout`.
-  explicit ResponseWriter(Connection& client,
-                          Milliseconds io_timeout = limits::client_io_timeout) noexcept
-      : client_(client), io_timeout_(io_timeout) {}
+  // The client must take some of what there is every `io_timeout`; the handler is told of waits for
+  // it.
+  ResponseWriter(Connection& client, hop::Handler& handler,
+                 Milliseconds io_timeout = limits::client_io_timeout) noexcept
+      : client_(client), handler_(handler), io_timeout_(io_timeout) {}
 
   // What of the request decides how its response is framed.
   struct Terms {
@@ -40,8 +41,10 @@ class ResponseWriter {
  private:
   void add(const Pulled& pulled, bool chunked, std::uint64_t& body_bytes);
   [[nodiscard]] std::size_t size_bytes() const noexcept;  // of buffers_
+  Task<Result<void>> flush(const Response& response);
 
   Connection& client_;
+  hop::Handler& handler_;
   const Milliseconds io_timeout_;
   std::vector<std::string_view> buffers_;
   std::array<char, 20> line_space_{};

@@ -22,6 +22,20 @@ using Written = ResponseWriter::Written;
 constexpr std::string_view plain_head = "HTTP/1.1 200 OK\r\n\r\n";
 constexpr std::string_view chunked_head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
+// Is told of waits for the client, and of nothing else.
+struct Told final : hop::Handler {
+  void begin(const IpAddress&) override {}
+  [[nodiscard]] std::uint32_t requests_per_connection() const override { return 1; }
+  Task<void> answer(RequestHead&, Caller&, Response&) override { co_return; }
+  void refuse(const Error&, Response&) override {}
+  void stalled(const Response&, net::Closable& client) override { waits_for = &client; }
+  void resumed() override { waits_for = nullptr; }
+  void sent(const hop::Sent&) override {}
+  [[nodiscard]] hop::AccessNotes access_notes() const override { return {}; }
+
+  std::atomic<net::Closable*> waits_for{nullptr};
+};
+
 // Writes a response whose body is that of a message which `from` sends, to `to`.
 class ResponseWriterTest : public OneCore {
  protected:
@@ -41,8 +55,9 @@ class ResponseWriterTest : public OneCore {
           response.begin(200, "OK");
           response.length_is_known = length_is_known;
           response.head_waits = head_waits_;
-          response.body = Body(std::make_unique<ClientCaller>(origin));
-          ResponseWriter writer(client);
+          response.body =
+              made_.empty() ? Body(std::make_unique<ClientCaller>(origin)) : Body(made_);
+          ResponseWriter writer(client, told_);
           outcome = co_await writer.write(response, terms);
         });
   }
@@ -51,6 +66,8 @@ class ResponseWriterTest : public OneCore {
   }
   std::atomic<bool> ready_{false};
   bool head_waits_ = false;
+  std::string made_;  // the body, if it is not what the origin sends
+  Told told_;
 };
 
 std::string all_of(RawSocket& socket) {
@@ -170,6 +187,30 @@ TEST_F(ResponseWriterTest, TellsWhichSideFailed) {
     EXPECT_EQ(outcome->sent.failure->source, failing);
     EXPECT_EQ(outcome->sent.failure->kind, ErrorKind::disconnected);
     EXPECT_FALSE(outcome->keep_alive);
+  }
+}
+
+// A stored body of which the client had left in the middle was counted whole.
+TEST_F(ResponseWriterTest, WhatAClientHasNotTakenIsNotCountedAsSent) {
+  made_.assign(64 * limits::kMiB, 'x');
+  for (const bool is_cut : {false, true}) {
+    RawSocket from;
+    RawSocket to;
+    std::optional<Written> outcome;
+    auto end = start_writing(from, to, true, outcome);
+    from.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    ASSERT_TRUE(eventually([this] { return told_.waits_for != nullptr; }));
+    if (is_cut) {
+      core().post([this] { told_.waits_for.load()->close(); });
+    } else {
+      to.reset();
+    }
+    end.get();
+    EXPECT_EQ(told_.waits_for, nullptr);
+    ASSERT_TRUE(outcome && outcome->sent.failure);
+    EXPECT_EQ(outcome->sent.status, 200);
+    EXPECT_GT(outcome->sent.body_bytes, 0U);
+    EXPECT_LT(outcome->sent.body_bytes, made_.size());
   }
 }
 

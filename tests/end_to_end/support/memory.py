@@ -1,5 +1,6 @@
-"""What processes hold, as the kernel counts it."""
+"""What processes hold and use, as the kernel counts it."""
 
+import os
 import pathlib
 import re
 
@@ -26,6 +27,13 @@ def resident_bytes(process: Process) -> int:
 def peak_resident_bytes(process: Process) -> int:
     """The most it has ever held."""
     return _status(process, "VmHWM")
+
+
+def cpu_s(process: Process) -> float:
+    """Of all its threads, since it began."""
+    text = pathlib.Path(f"/proc/{process.child.pid}/stat").read_text()
+    ticks = text.rsplit(")", 1)[1].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 class Growth:
