@@ -7,8 +7,7 @@
 namespace ringside::cache {
 
 Piece::Piece(std::string_view bytes)
-    : run_{std::make_unique_for_overwrite<char[]>(bytes.size()).release()},
-      size_bytes_(bytes.size()) {
+    : run_{CellAllocator<char>().allocate(bytes.size())}, size_bytes_(bytes.size()) {
   if (!bytes.empty()) std::memcpy(run_.bytes, bytes.data(), bytes.size());
 }
 
@@ -16,7 +15,7 @@ Piece::Piece(std::shared_ptr<BodyMemory> memory, const Slabs::Run& run, std::siz
     : memory_(std::move(memory)), run_(run), size_bytes_(size_bytes) {}
 
 Piece::~Piece() {
-  if (run_.blocks == 0) std::unique_ptr<char[]>{run_.bytes}.reset();
+  if (run_.blocks == 0) CellAllocator<char>().deallocate(run_.bytes, size_bytes_);
   if (memory_) memory_->take_back(run_, cost_bytes());
 }
 
@@ -32,10 +31,9 @@ void Piece::leave_store() const noexcept {
   if (places_.fetch_sub(1) == 1 && memory_) memory_->count_unstored(cost_bytes());
 }
 
-std::size_t pinned_bytes(const std::vector<PiecePointer>& pieces, std::size_t first) noexcept {
+std::size_t pinned_bytes(std::span<const PiecePointer> pieces) noexcept {
   std::size_t bytes = 0;
-  for (std::size_t index = first; index < pieces.size(); ++index) {
-    const PiecePointer& piece = pieces[index];
+  for (const PiecePointer& piece : pieces) {
     if (piece && piece->is_counted() && !piece->is_stored()) bytes += piece->cost_bytes();
   }
   return bytes;

@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
-#include <vector>
 
+#include "cache/cells.h"
 #include "cache/slabs.h"
 
 namespace ringside::cache {
@@ -16,7 +17,7 @@ class BodyMemory;
 // Some consecutive bytes of a body. Immutable once shared; readers hold references past eviction.
 class Piece {
  public:
-  explicit Piece(std::string_view bytes);  // in the allocator's memory, counted by nobody
+  explicit Piece(std::string_view bytes);  // in cells, counted by nobody
   ~Piece();
   Piece(const Piece&) = delete;
   Piece& operator=(const Piece&) = delete;
@@ -37,7 +38,7 @@ class Piece {
   Piece(std::shared_ptr<BodyMemory> memory, const Slabs::Run& run, std::size_t size_bytes);
 
   const std::shared_ptr<BodyMemory> memory_;
-  const Slabs::Run run_;  // without blocks: it is the allocator's
+  const Slabs::Run run_;  // without blocks: in cells
   const std::size_t size_bytes_;
   mutable std::atomic<std::uint32_t> places_{0};  // in the store
 };
@@ -45,15 +46,19 @@ using PiecePointer = std::shared_ptr<const Piece>;
 
 // A whole body.
 struct Body {
-  std::vector<PiecePointer> pieces;
+  CellVector<PiecePointer> pieces;
   std::uint64_t size_bytes = 0;
 };
 
-// What of it somebody keeps from being freed who holds it: it is not stored any more.
-[[nodiscard]] std::size_t pinned_bytes(const std::vector<PiecePointer>& pieces,
-                                       std::size_t first = 0) noexcept;
+// To be stored.
+[[nodiscard]] inline std::shared_ptr<Body> make_body() {
+  return std::allocate_shared<Body>(CellAllocator<Body>());
+}
 
-// What a piece of that size costs in the allocator's memory, with its bookkeeping.
+// What of it somebody keeps from being freed who holds it: it is not stored any more.
+[[nodiscard]] std::size_t pinned_bytes(std::span<const PiecePointer> pieces) noexcept;
+
+// What a piece of that size costs in memory, with its bookkeeping.
 [[nodiscard]] constexpr std::size_t piece_cost_bytes(std::size_t size_bytes) noexcept {
   return size_bytes + 112;  // shared count, object, vector slot, two allocations' headers
 }

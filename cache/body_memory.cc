@@ -44,14 +44,25 @@ std::size_t blocks_for(std::size_t bytes) noexcept {
 
 }  // namespace
 
+BodyMemory::BodyMemory(std::size_t limit_bytes) : limit_bytes_(limit_bytes), slabs_(limit_bytes) {
+  Cells::all().add_budget(limit_bytes_);
+}
+
+BodyMemory::~BodyMemory() { Cells::all().remove_budget(limit_bytes_); }
+
 std::size_t BodyMemory::cost_bytes(std::size_t size_bytes) noexcept {
   const bool is_small = size_bytes < limits::slab_piece_least_bytes;
   return piece_cost_bytes(is_small ? size_bytes : blocks_for(size_bytes) * Slabs::block_bytes);
 }
 
+std::size_t BodyMemory::cost_bytes_most(std::size_t size_bytes) noexcept {
+  const std::size_t more = size_bytes / limits::slab_run_least_bytes + 1;
+  return cost_bytes(size_bytes) + more * (piece_cost_bytes(0) + Slabs::block_bytes);
+}
+
 Slabs::Run BodyMemory::allocate(std::size_t bytes) {
   if (bytes < limits::slab_piece_least_bytes) {
-    return {std::make_unique_for_overwrite<char[]>(bytes).release()};
+    return {CellAllocator<char>().allocate(bytes)};
   }
   const std::lock_guard lock(mutex_);
   const auto run = slabs_.allocate(blocks_for(std::min(bytes, limits::body_piece_size_bytes)));
@@ -69,12 +80,12 @@ std::vector<PiecePointer> BodyMemory::make(std::span<const std::string_view> tex
     const std::size_t room = run.blocks == 0 ? source.left_bytes() : run.size_bytes();
     const std::size_t size_bytes = std::min(source.left_bytes(), room);
     source.copy(run.bytes, size_bytes);
-    // The object's and its count's memory are one allocation only where it is made in place.
     struct Made : Piece {
       Made(std::shared_ptr<BodyMemory> memory, const Slabs::Run& its_run, std::size_t bytes)
           : Piece(std::move(memory), its_run, bytes) {}
     };
-    pieces.push_back(std::make_shared<const Made>(shared_from_this(), run, size_bytes));
+    pieces.push_back(std::allocate_shared<const Made>(CellAllocator<const Made>(),
+                                                      shared_from_this(), run, size_bytes));
     pieces_bytes_.fetch_add(pieces.back()->cost_bytes());
     cost += pieces.back()->cost_bytes();
   }
@@ -93,9 +104,10 @@ void BodyMemory::take_back(const Slabs::Run& run, std::size_t cost_bytes) noexce
 }
 
 bool BodyMemory::try_reserve(std::size_t bytes) noexcept {
+  const std::size_t excess = excess_bytes_.load() + Cells::all().excess_bytes_of(limit_bytes_);
   std::size_t used = used_bytes_.load();
   do {
-    if (used + excess_bytes_.load() + bytes > limit_bytes_) return false;
+    if (used + excess + bytes > limit_bytes_) return false;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes));
   return true;
 }

@@ -17,14 +17,18 @@ namespace ringside::cache {
 // lets go, be it the store, a flight or a slow client. Thread-safe. Its pieces keep it.
 class BodyMemory : public std::enable_shared_from_this<BodyMemory> {
  public:
-  explicit BodyMemory(std::size_t limit_bytes) : limit_bytes_(limit_bytes), slabs_(limit_bytes) {}
+  explicit BodyMemory(std::size_t limit_bytes);
+  ~BodyMemory();
+  BodyMemory(const BodyMemory&) = delete;
+  BodyMemory& operator=(const BodyMemory&) = delete;
 
   // Bytes that are `texts`, one after the other, in pieces; most often in one. `paid_bytes` of what
   // they cost are reserved already.
   [[nodiscard]] std::vector<PiecePointer> make(std::span<const std::string_view> texts,
                                                std::size_t paid_bytes);
-  // What it costs, most often.
+  // What it costs, most often; and at most, where it has to lie in several places.
   [[nodiscard]] static std::size_t cost_bytes(std::size_t size_bytes) noexcept;
+  [[nodiscard]] static std::size_t cost_bytes_most(std::size_t size_bytes) noexcept;
 
   // False: there is no room.
   [[nodiscard]] bool try_reserve(std::size_t bytes) noexcept;
@@ -51,7 +55,7 @@ class BodyMemory : public std::enable_shared_from_this<BodyMemory> {
   std::atomic<std::size_t> pieces_bytes_{0};   // of these, pieces'
   std::atomic<std::size_t> stored_bytes_{0};   // of these, stored ones'
   std::atomic<std::size_t> filling_bytes_{0};  // of these, likewise
-  std::atomic<std::size_t> excess_bytes_{0};   // see Slabs
+  std::atomic<std::size_t> excess_bytes_{0};   // of the slabs
   std::mutex mutex_;                           // of all below
   Slabs slabs_;
 };

@@ -2,9 +2,12 @@
 
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "cache/cells.h"
 #include "shard/topology.h"
 
 namespace ringside::cache {
@@ -66,7 +69,9 @@ class BucketLists {
 
  private:
   using List = boost::intrusive::list<BucketPlace, boost::intrusive::constant_time_size<false>>;
-  std::unordered_map<shard::Bucket, List> lists_;  // none is empty
+  std::unordered_map<shard::Bucket, List, std::hash<shard::Bucket>, std::equal_to<shard::Bucket>,
+                     CellAllocator<std::pair<const shard::Bucket, List>>>
+      lists_;  // none is empty
 };
 
 }  // namespace ringside::cache

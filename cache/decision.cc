@@ -62,8 +62,7 @@ Action confirm(const Fetched& fetched, const http::ResponseHead& response) {
     return action;
   }
   auto update = update_of(stored, response.fields, fetched.request, fetched.times, fetched.context);
-  action.response = std::make_shared<StoredResponse>(
-      StoredResponse{std::move(update.head), validated->body, validated->extent});
+  action.response = make_stored({std::move(update.head), validated->body, validated->extent});
   const auto directives = effective_directives(action.response->head->fields(), rules);
   action.own_lines = lines_not_stored(response.fields, fields_not_stored(directives, rules), rules);
   action.storability = update.storability;
@@ -220,9 +219,10 @@ Action decide_new(const Fetched& fetched, const http::ResponseHead& response) {
     answer.extent = Extent{part->span->first, *part->complete_length};
     answer.length_bytes = action.terms.expected_bytes = part->span->size();
   }
-  answer.head = std::make_shared<const StoredHead>(
-      response, StoredHead::Making{freshness, fetched.own_name, std::move(vary), std::move(variant),
-                                   withheld, fetched.times.received});
+  answer.head = std::allocate_shared<const StoredHead>(
+      CellAllocator<const StoredHead>(), response,
+      StoredHead::Making{freshness, fetched.own_name, std::move(vary), std::move(variant), withheld,
+                         fetched.times.received});
   // What is too large to be stored is still one fetch for those who wait for it now.
   action.terms.keep = !answer.length_bytes || *answer.length_bytes <= fetched.object_limit_bytes;
   answer.is_kept = action.terms.keep;

@@ -13,12 +13,14 @@ class Share {
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  // Reserves them for a piece that is to be made.
-  [[nodiscard]] bool add(std::size_t bytes) {
-    if (bytes_ + bytes > store_.object_limit_bytes() || !store_.reserve(bytes)) return false;
-    store_.memory().count_filling(bytes);
-    bytes_ += bytes;
-    return true;
+  // For a piece of that size that is to be made: what is reserved for it; 0: there is no room.
+  [[nodiscard]] std::size_t add(std::size_t size_bytes) {
+    const std::size_t cost = BodyMemory::cost_bytes(size_bytes);
+    const std::size_t most = BodyMemory::cost_bytes_most(size_bytes);
+    if (bytes_ + cost > store_.object_limit_bytes() || !store_.reserve(most)) return 0;
+    store_.memory().count_filling(cost);
+    bytes_ += cost;
+    return most;
   }
   // From here on who holds the pieces pins them, if it is not the store.
   void end() noexcept {
@@ -32,18 +34,17 @@ class Share {
 };
 
 // Many small pieces cost more than their bytes, and a write of each.
-std::shared_ptr<const Body> make_body(Store& store, std::vector<PiecePointer> pieces) {
-  auto body = std::make_shared<Body>();
+std::shared_ptr<const Body> whole_of(Store& store, std::vector<PiecePointer> pieces) {
+  auto body = make_body();
   for (const PiecePointer& piece : pieces) body->size_bytes += piece->bytes().size();
   const bool small = body->size_bytes < pieces.size() * limits::merged_piece_size_bytes;
-  const std::size_t cost = BodyMemory::cost_bytes(body->size_bytes);
+  const std::size_t cost = BodyMemory::cost_bytes_most(body->size_bytes);
   if (pieces.size() > 1 && small && store.reserve(cost)) {
     std::vector<std::string_view> texts;
     for (const PiecePointer& piece : pieces) texts.push_back(piece->bytes());
     pieces = store.memory().make(texts, cost);
   }
-  pieces.shrink_to_fit();
-  body->pieces = std::move(pieces);
+  body->pieces.assign(pieces.begin(), pieces.end());
   return body;
 }
 
@@ -98,13 +99,12 @@ class Filling {
 
   void finish() {
     if (keeping_) {
-      const auto body = make_body(state_.shared.store, flight_.pieces());
+      const auto body = whole_of(state_.shared.store, flight_.pieces());
       const Flight::Answer answer = flight_.answer();
-      StoredPointer response =
-          std::make_shared<StoredResponse>(StoredResponse{answer.head, body, answer.extent});
+      StoredPointer response = make_stored({answer.head, body, answer.extent});
       const bool is_whole =
           answer.extent && body->size_bytes == answer.extent->complete_length_bytes;
-      if (is_whole) response = std::make_shared<StoredResponse>(StoredResponse{answer.head, body});
+      if (is_whole) response = make_stored({answer.head, body});
       keep_fetched(state_.shared, flight_, std::move(response), terms_.variants_most);
       share_.end();
       state_.shared.flights.leave(flight_);
@@ -114,9 +114,8 @@ class Filling {
 
  private:
   void append(std::string_view bytes) {
-    const std::size_t cost = BodyMemory::cost_bytes(bytes.size());
-    if (keeping_ && !share_.add(cost)) let_go();
-    const std::size_t paid = keeping_ ? cost : 0;
+    const std::size_t paid = keeping_ ? share_.add(bytes.size()) : 0;
+    if (keeping_ && paid == 0) let_go();
     for (auto& piece : state_.shared.store.memory().make({&bytes, 1}, paid)) {
       flight_.append(std::move(piece));
     }

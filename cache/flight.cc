@@ -1,6 +1,7 @@
 #include "cache/flight.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -91,7 +92,7 @@ Task<Result<Flight::Reader::Taken>> Flight::Reader::next(Milliseconds timeout) {
 
 std::size_t Flight::Reader::pinned_bytes() const {
   const std::lock_guard lock(flight_->mutex_);
-  return cache::pinned_bytes(flight_->pieces_, flight_->first_kept_);
+  return cache::pinned_bytes(std::span(flight_->pieces_).subspan(flight_->first_kept_));
 }
 
 Flight::Flight(CacheKey key, std::string name, std::uint64_t purges_seen)

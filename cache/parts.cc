@@ -62,15 +62,15 @@ StoredPointer combined(const StoredResponse& stored, StoredPointer fresh) {
   const bool touch =
       first_byte(stored) <= end_byte(*fresh) && first_byte(*fresh) <= end_byte(stored);
   if (!fresh->extent || !one_entity || !touch) return fresh;
-  auto body = std::make_shared<Body>();
+  auto body = make_body();
   append(*body, stored, 0, first_byte(*fresh));
   append(*body, *fresh, first_byte(*fresh), end_byte(*fresh));
   append(*body, stored, end_byte(*fresh), end_byte(stored));
   const Extent extent{std::min(first_byte(stored), first_byte(*fresh)),
                       complete_length_bytes(*fresh)};
   const bool is_complete = body->size_bytes == extent.complete_length_bytes;
-  return std::make_shared<StoredResponse>(StoredResponse{
-      fresh->head, std::move(body), is_complete ? std::nullopt : std::optional(extent)});
+  return make_stored(
+      {fresh->head, std::move(body), is_complete ? std::nullopt : std::optional(extent)});
 }
 
 StoredPointer kept_of(const StoredPointer& stored, StoredPointer fresh, std::uint64_t most_bytes) {

@@ -44,8 +44,7 @@ void heed_head(const Transaction& transaction, const http::ResponseHead& respons
         break;
       }
       store.replace(context.key, stored,
-                    std::make_shared<StoredResponse>(
-                        StoredResponse{std::move(update.head), stored->body, stored->extent}));
+                    make_stored({std::move(update.head), stored->body, stored->extent}));
       break;
     }
     case HeadFinding::invalidates:

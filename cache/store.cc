@@ -260,7 +260,7 @@ std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket buck
   std::vector<Entry> entries;
   const auto visit = [&](const BucketPlace& place) {
     const auto& row = static_cast<const Row&>(place);
-    entries.push_back({row.cache_key(), row.variants});
+    entries.push_back({row.cache_key(), {row.variants.begin(), row.variants.end()}});
   };
   const std::lock_guard lock(stripe.mutex);
   listing.is_over = stripe.buckets.step(listing.place, bucket, limits::bucket_step_rows, visit);

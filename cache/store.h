@@ -99,22 +99,24 @@ class Store {
 
  private:
   struct Row : Evictable, BucketPlace {
+    static void* operator new(std::size_t bytes) { return Cells::all().allocate(bytes); }
+    static void operator delete(void* cell, std::size_t bytes) { Cells::all().free(cell, bytes); }
     explicit Row(const CacheKey& cache_key)
         : BucketPlace(Of::entry),
-          key(cache_key.text),
+          key(std::string_view(cache_key.text)),
           uri_size_bytes(cache_key.uri_size_bytes),
           hash(cache_key.own_hash),
           uri_hash(cache_key.hash) {}
     [[nodiscard]] CacheKey cache_key() const {
-      return {key, uri_size_bytes, uri_hash, hash, bucket()};
+      return {std::string(key), uri_size_bytes, uri_hash, hash, bucket()};
     }
-    const std::string key;
+    const CellString key;
     const std::size_t uri_size_bytes;
     const std::uint64_t hash;
     const std::uint64_t uri_hash;
     Row* newer = nullptr;  // the rows of one uri_hash are a list
     Row* older = nullptr;
-    std::vector<StoredPointer> variants;  // the newest last
+    CellVector<StoredPointer> variants;  // the newest last
     std::size_t cost_bytes = 0;
   };
   struct KeyView {
@@ -125,11 +127,14 @@ class Store {
   struct KeyHash {
     std::size_t operator()(const KeyView& key) const noexcept { return key.hash; }
   };
-  using Rows = std::unordered_map<KeyView, std::unique_ptr<Row>, KeyHash>;  // views into the rows
+  template <class Key, class Value, class Hash = std::hash<Key>>
+  using Table = std::unordered_map<Key, Value, Hash, std::equal_to<Key>,
+                                   CellAllocator<std::pair<const Key, Value>>>;
+  using Rows = Table<KeyView, std::unique_ptr<Row>, KeyHash>;  // views into the rows
   struct alignas(64) Stripe {
     std::mutex mutex;
     Rows rows;
-    std::unordered_map<std::uint64_t, Row*> newest_of_uri;  // by uri_hash
+    Table<std::uint64_t, Row*> newest_of_uri;  // by uri_hash
     // After the rows, so that they end before them: they link them.
     BucketLists buckets;
     std::unique_ptr<EvictionOrder> order = std::make_unique<LeastRecentlyUsed>();

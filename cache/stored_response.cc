@@ -48,6 +48,7 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
     : StoredHead(response.status == 206 ? 200 : response.status, making.freshness,
                  std::move(making.vary), std::move(making.variant)) {
   reason_ = response.status == 206 ? "OK" : response.reason;
+  http::FieldLines lines;
   const http::HopByHop hop_by_hop(response.fields);
   for (const http::Field& field : response.fields) {
     const bool of_the_part =
@@ -57,12 +58,12 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
         is_among(making.withheld, field.name)) {
       continue;
     }
-    lines_.add(field.name, field.value);
+    lines.add(field.name, field.value);
   }
-  lines_.add("Via", http::via_member(response.minor_version, making.own_name));
-  http::add_date_if_absent(lines_, response.fields,
+  lines.add("Via", http::via_member(response.minor_version, making.own_name));
+  http::add_date_if_absent(lines, response.fields,
                            making.received.value_or(making.freshness.received));
-  index();
+  keep(lines);
 }
 
 std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
@@ -89,11 +90,12 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   }
   // Whether the 304 or the stored response says so: it goes for what either has.
   const auto withheld = fields_not_stored(effective_directives(merged, rules), rules);
+  http::FieldLines lines;
   for (const http::Field& field : merged) {
-    if (!is_among(withheld, field.name)) head->lines_.add(field.name, field.value);
+    if (!is_among(withheld, field.name)) lines.add(field.name, field.value);
   }
-  http::add_date_if_absent(head->lines_, fields, times.received);
-  head->index();
+  http::add_date_if_absent(lines, fields, times.received);
+  head->keep(lines);
   head->vary_ = vary_names(merged);
   if (head->vary_ != stored.vary_) head->variant_ = variant_key(head->vary_, request);
 
@@ -106,9 +108,9 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   return head;
 }
 
-void StoredHead::index() {
-  lines_.shrink_to_fit();
-  fields_ = http::fields_of(lines_.text());
+void StoredHead::keep(const http::FieldLines& lines) {
+  lines_ = lines.text();
+  fields_ = http::fields_of(lines_);
 }
 
 std::size_t StoredHead::cost_bytes() const noexcept {

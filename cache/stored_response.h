@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/body.h"
@@ -42,6 +43,8 @@ class StoredHead {
   // a Date where there is none (RFC 9110 §6.6.1). A 206 is kept as the 200 that it is part of,
   // without its Content-Range.
   StoredHead(const http::ResponseHead& response, Making making);
+  static void* operator new(std::size_t bytes) { return Cells::all().allocate(bytes); }
+  static void operator delete(void* cell, std::size_t bytes) { Cells::all().free(cell, bytes); }
   StoredHead(const StoredHead&) = delete;
   StoredHead& operator=(const StoredHead&) = delete;
 
@@ -56,7 +59,7 @@ class StoredHead {
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   // The field lines as they are sent, but for what the moment adds.
-  [[nodiscard]] std::string_view lines() const noexcept { return lines_.text(); }
+  [[nodiscard]] std::string_view lines() const noexcept { return lines_; }
   [[nodiscard]] const http::Fields& fields() const noexcept { return fields_; }
   [[nodiscard]] const Freshness& freshness() const noexcept { return freshness_; }
   [[nodiscard]] const std::vector<std::string>& vary() const noexcept { return vary_; }
@@ -66,14 +69,14 @@ class StoredHead {
  private:
   StoredHead(int status, const Freshness& freshness, std::vector<std::string> vary,
              std::string variant);
-  void index();
+  void keep(const http::FieldLines& lines);
 
   int status_;
   Freshness freshness_;
   std::vector<std::string> vary_;  // the names; see vary_names
   std::string variant_;            // the variant_key of the request that it answered
   std::string reason_;
-  http::FieldLines lines_;
+  CellString lines_;
   http::Fields fields_;  // views into lines_
 };
 
@@ -86,5 +89,11 @@ struct StoredResponse {
   [[nodiscard]] std::size_t cost_bytes() const noexcept;
 };
 using StoredPointer = std::shared_ptr<const StoredResponse>;
+
+// To be stored.
+[[nodiscard]] inline StoredPointer make_stored(StoredResponse response) {
+  return std::allocate_shared<const StoredResponse>(CellAllocator<const StoredResponse>(),
+                                                    std::move(response));
+}
 
 }  // namespace ringside::cache

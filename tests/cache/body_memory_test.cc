@@ -25,10 +25,11 @@ CacheKey some_key(unsigned number) {
 }
 
 StoredPointer made_in(Store& store, std::string_view text) {
-  auto body = std::make_shared<Body>();
-  body->pieces = store.memory().make({&text, 1}, 0);
+  auto body = make_body();
+  const auto pieces = store.memory().make({&text, 1}, 0);
+  body->pieces.assign(pieces.begin(), pieces.end());
   body->size_bytes = text.size();
-  return std::make_shared<StoredResponse>(StoredResponse{response_of("")->head, std::move(body)});
+  return make_stored({response_of("")->head, std::move(body)});
 }
 
 TEST(BodyMemory, HasTheBytesOfSeveralTextsOneAfterTheOther) {

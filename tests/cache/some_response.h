@@ -26,17 +26,18 @@ inline StoredPointer response_of(const http::Fields& fields, std::string_view bo
       freshness_of({200, fields, effective_directives(fields, rules), {now, now}, rules});
   auto vary = vary_names(fields);
   auto variant = variant_key(vary, request);
-  auto whole = std::make_shared<Body>();
+  auto whole = make_body();
   constexpr std::size_t piece_size_bytes = 65'536;
   for (auto rest = body; !rest.empty(); rest.remove_prefix(whole->pieces.back()->bytes().size())) {
     whole->pieces.push_back(std::make_shared<const Piece>(rest.substr(0, piece_size_bytes)));
   }
   whole->pieces.shrink_to_fit();
   whole->size_bytes = body.size();
-  return std::make_shared<const StoredResponse>(StoredResponse{
-      std::make_shared<const StoredHead>(
-          head, StoredHead::Making{freshness, "cache-0", std::move(vary), std::move(variant), {}}),
-      std::move(whole)});
+  return make_stored(
+      {std::allocate_shared<const StoredHead>(
+           CellAllocator<const StoredHead>(), head,
+           StoredHead::Making{freshness, "cache-0", std::move(vary), std::move(variant), {}}),
+       std::move(whole)});
 }
 
 inline StoredPointer response_of(std::string_view body) {

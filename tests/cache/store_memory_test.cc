@@ -53,7 +53,7 @@ class Load {
       key.hash = hash64(key.text);
       const std::size_t pieces = (size + 65'535) / 65'536;
       if (!store_.reserve(size + pieces * 1024)) continue;
-      auto body = std::make_shared<Body>();
+      auto body = make_body();
       body->size_bytes = size;
       for (std::size_t at = 0; at < size; at += 65'536) {
         const std::string_view text(text_.data(), std::min<std::size_t>(65'536, size - at));
@@ -66,7 +66,7 @@ class Load {
                                      {"Content-Type", "application/octet-stream"},
                                      {"ETag", "\"" + std::to_string(random_()) + "\""}});
       const auto head = response_of(fields, "")->head;
-      store_.put(key, std::make_shared<StoredResponse>(StoredResponse{head, std::move(body)}), 0);
+      store_.put(key, make_stored({head, std::move(body)}), 0);
       most_bytes_ = std::max(most_bytes_, resident_bytes());
     }
     std::cout << least_bytes << " to " << most_bytes << " bytes: used "
