@@ -176,6 +176,7 @@ def of_base(kind: str, name: str) -> tuple[str, tuple[str, str]]:
     return "base", (kind, name)
 
 
+OF_POLICY = of_base("NetworkPolicy", "ringside-cache")
 AGAINST_OUR_RULES = (
     (*OF_CACHES, lambda d: d["metadata"]["labels"].clear(), "labels: "),
     (*OF_CACHES, lambda d: d["metadata"].update(namespace="other"), "namespaces: "),
@@ -205,17 +206,13 @@ AGAINST_OUR_RULES = (
         "PodDisruptionBudget ringside-cache does not select",
     ),
     (
-        *of_base("NetworkPolicy", "ringside-cache"),
+        *OF_POLICY,
         lambda d: d["spec"]["podSelector"]["matchLabels"].clear(),
         "NetworkPolicy ringside-cache does not select",
     ),
+    (*OF_POLICY, lambda d: d["spec"]["ingress"][0].pop("from"), "lets everybody in"),
     (
-        *of_base("NetworkPolicy", "ringside-cache"),
-        lambda d: d["spec"]["ingress"][0].pop("from"),
-        "lets everybody in",
-    ),
-    (
-        *of_base("NetworkPolicy", "ringside-cache"),
+        *OF_POLICY,
         lambda d: d["spec"]["ingress"][1]["ports"][0].update(port=9091),
         "lets through ports that",
     ),
@@ -249,20 +246,16 @@ AGAINST_OUR_RULES = (
         "the tier does not let it in",
     ),
     (
-        *of_base("NetworkPolicy", "ringside-cache"),
+        *OF_POLICY,
         lambda d: d["spec"]["ingress"][0]["from"].pop(),
         "does not let in .*component",
     ),
     (
-        *of_base("NetworkPolicy", "ringside-cache"),
+        *OF_POLICY,
         lambda d: d["spec"]["ingress"][0]["ports"][0].update(port=9090),
         "opens the admin port to more than a named namespace",
     ),
-    (
-        *of_base("NetworkPolicy", "ringside-cache"),
-        lambda d: d["spec"]["ingress"][0].pop("ports"),
-        "opens the admin port to more than a named namespace",
-    ),
+    (*OF_POLICY, lambda d: d["spec"]["ingress"][0].pop("ports"), "opens the admin port to more"),
     (
         "overlays/sidecar-container",
         ("NetworkPolicy", "app"),
