@@ -25,7 +25,7 @@ constexpr size_t head_fields = 100;                   // {} field lines | 431; 5
 // {}, {} field lines, of a message between a sidecar and a replica, who add fields to what a client
 // or an origin has sent: what one of them takes, the other takes too, with what is added (values of
 // shard keys are escaped, 3 bytes for one) | 431; 502
-constexpr size_t hop_head_size_bytes = 4 * head_size_bytes + 16 * kKiB;
+constexpr size_t hop_head_size_bytes = 144 * kKiB;
 constexpr size_t hop_head_fields = 228;
 constexpr size_t chunk_line_size_bytes = 256;  // {}: a chunk's size and extensions | 400; 502
 // {} of trailers | 400; 502. Trailers are read and dropped
