@@ -198,6 +198,16 @@ class Strangers(Peers):
         self.assertEqual((ours.text, ours.is_hit), ("DE", True))
         wait_until(lambda: "without a proof of membership" in self.store.err, "the log to say so")
 
+    def test_a_store_can_not_be_emptied(self):
+        self.front.get("/a", GB)
+        for number in range(1, 4):
+            fields = {"Ringside-Topology": "0" * 32, "Ringside-Missed": f"mallory {number}"}
+            self.assertEqual(self.store.ask("GET", "/b", fields=fields).status, 200)
+            fields["Max-Forwards"] = "0"
+            answer = self.store.ask("OPTIONS", "*", fields=fields)
+            self.assertEqual((answer.status, answer.field("Ringside-Heeded")), (200, None))
+        self.assertTrue(self.front.get("/a", GB).is_hit)
+
     def test_the_origin_sees_no_internal_field(self):
         self.store.ask("GET", "/a", fields=self.CLAIMS)
         self.assertNotIn(b"ringside-", self.source.last().raw.lower())

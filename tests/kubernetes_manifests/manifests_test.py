@@ -347,11 +347,7 @@ AGAINST_OUR_RULES = (
     ),
     (*OF_CACHES, lambda d: leave_out(d, "--peer-key-file"), "ringside-cache has no peer key"),
     (*OF_SIDECARS, lambda d: ringside_of(d)["args"].append("--insecure-peers"), "has no peer key"),
-    (
-        *OF_NATIVE,
-        lambda d: spec_of(d)["volumes"][1]["secret"].update(secretName="other"),
-        "app has not the peer key of the others",
-    ),
+    (*OF_NATIVE, lambda d: spec_of(d)["volumes"][1].update(secret={}), "key of the others"),
     (
         *OF_APPS,
         lambda d: spec_of(d)["containers"][0].update(
