@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "http/characters.h"
 #include "http/fields.h"
+#include "http/forwarded.h"
 #include "http/target.h"
 #include "shard/member.h"
 #include "shard/quotation.h"
