@@ -73,8 +73,8 @@ constexpr size_t merged_piece_size_bytes = 16 * kKiB;
 // {} a core, and not more in all than the descriptors that the process may open and its memory
 // allow (below) | 503 with `Retry-After`, closed
 constexpr size_t connections_per_core = 20'000;
-// {} (or half of them, where that is less) | are not used for clients and upstreams, and so are
-// there for probes, administrators and files
+// {} (or half of all, where that is less), and a quarter of the others | are not used for clients,
+// and so are there for probes, administrators and files, and for upstreams
 constexpr size_t descriptors_reserved = 384;
 // {} of the memory that the container or the machine has, at {} a connection | no more connections,
 // and no more than that in their buffers

@@ -57,7 +57,7 @@ void* Cells::allocate(std::size_t bytes) {
 }
 
 void Cells::free(void* cell, std::size_t bytes) noexcept {
-  if (is_sanitized() || bytes > cell_bytes_most) return ::operator delete(cell, bytes);
+  if (is_sanitized() || bytes > cell_bytes_most) return ::operator delete(cell);
   const std::size_t wanted = std::max<std::size_t>((bytes + step_bytes - 1) / step_bytes, 1);
   const std::size_t index = size_of(wanted) / step_bytes;
   auto* const page =

@@ -74,7 +74,7 @@ Allowance allowance(const Machine& machine, std::size_t halves) noexcept {
   if (machine.descriptors > 0) {
     const std::uint64_t reserved =
         std::min<std::uint64_t>(limits::descriptors_reserved, machine.descriptors / 2);
-    connections = std::min(connections, (machine.descriptors - reserved) / 2 / halves);
+    connections = std::min(connections, (machine.descriptors - reserved) / 4 * 3 / halves);
   }
   if (machine.memory_bytes > 0) {
     const std::uint64_t share =

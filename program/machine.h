@@ -32,7 +32,7 @@ struct ThisMachine {
 // What one of `halves` in a process may hold at once, so that connections alone can neither use up
 // the machine's memory nor the descriptors that probes and administrators need.
 struct Allowance {
-  std::size_t connections = 0;     // of clients; each may need one to an upstream, too
+  std::size_t connections = 0;     // of clients; a quarter of the descriptors is upstreams'
   std::size_t buffered_bytes = 0;  // in their buffers
 
   friend bool operator==(const Allowance&, const Allowance&) = default;

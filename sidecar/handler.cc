@@ -80,11 +80,17 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 }
 
 // Everything that can be known of the request without asking anybody.
+// Behind a trusted proxy that does not tell who asks there may be everybody.
+bool Handler::may_be_rare() {
+  const IpAddress client = told_client(decision_, *snapshot_->settings);
+  return client == IpAddress{} || core_.rare_methods.take(client, core_.core.steady_now());
+}
+
 Result<void> Handler::look(http::RequestHead& request, const http::Caller& caller) {
   auto decided = decide(request, caller.address(), *snapshot_->settings, snapshot_->identity.via,
                         core_.countries, decision_);
   if (decided && MethodAllowance::is_rare(decision_.method) && decision_.method != "PURGE" &&
-      !core_.rare_methods.take(decision_.client, core_.core.steady_now())) {
+      !may_be_rare()) {
     return Error{ErrorKind::overloaded, ErrorSource::client, Retry::no,
                  "too many requests by methods that are rarely used; wait a while"};
   }

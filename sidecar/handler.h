@@ -33,6 +33,7 @@ class Handler final : public hop::Handler {
   [[nodiscard]] hop::AccessNotes access_notes() const override;
 
  private:
+  [[nodiscard]] bool may_be_rare();
   Result<void> look(http::RequestHead& request, const http::Caller& caller);
   [[nodiscard]] const NearCache::Entry* find_nearby();
   void give_nearby(const NearCache::Entry& entry, http::Response& response);

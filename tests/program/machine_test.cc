@@ -84,13 +84,13 @@ TEST(Machine, ConnectionsHaveAShareOfItThatLeavesTheRestToOthers) {
   const std::size_t most = limits::threads * limits::connections_per_core;
   for (const Case& one : std::vector<Case>{
            {0, 0, 1, most, limits::buffered_bytes},
-           {0, 256, 1, 64, limits::buffered_bytes},
-           {0, 1'024, 1, 320, limits::buffered_bytes},
-           {0, 1'024, 4, 80, limits::buffered_bytes},
-           {0, 1'048'576, 1, 524'096, limits::buffered_bytes},
+           {0, 256, 1, 96, limits::buffered_bytes},
+           {0, 1'024, 1, 480, limits::buffered_bytes},
+           {0, 1'024, 4, 120, limits::buffered_bytes},
+           {0, 1'048'576, 1, 786'144, limits::buffered_bytes},
            {200 * kMiB, 0, 1, 1'024, 40 * kMiB},
            {200 * kMiB, 0, 2, 512, 20 * kMiB},
-           {200 * kMiB, 256, 2, 32, 20 * kMiB},
+           {200 * kMiB, 256, 2, 48, 20 * kMiB},
            {64 * kGiB, 0, 1, 335'544, limits::buffered_bytes},
            {0, 3, 11, 1, limits::buffered_bytes},
        }) {
