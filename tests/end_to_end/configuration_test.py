@@ -136,7 +136,7 @@ class Validity(Tier):
             for path in (kubeconfig, "/nonexistent"):
                 done = ringside(
                     *command, "--listen", "127.0.0.1:0", "--kubernetes", "a/b",
-                    "--kubeconfig", path, "--validate", expect=2,
+                    "--kubeconfig", path, "--insecure-peers", "--validate", expect=2,
                 )  # fmt: skip
                 self.assertEqual(done.stdout, "")
                 self.assertIn("--kubeconfig: ", done.stderr)
