@@ -50,7 +50,7 @@ class Load {
       done += size + kKiB;
       CacheKey key;
       key.text = "http\na.test\n/some/path/" + std::to_string(random_()) + "\n";
-      key.hash = hash64(key.text);
+      key.hash = key.own_hash = hash64(key.text);
       const std::size_t pieces = (size + 65'535) / 65'536;
       if (!store_.reserve(size + pieces * 1024)) continue;
       auto body = make_body();
