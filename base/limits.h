@@ -228,6 +228,9 @@ constexpr Milliseconds peer_complaint_interval{10'000};
 constexpr Milliseconds peer_reminder_interval{60'000};
 constexpr size_t routes = 1024;        // refused
 constexpr size_t shard_key_parts = 8;  // refused
+// {} in a request | all of `Cookie` is keyed, where a shard key has a part of it: origins may read
+// no more
+constexpr size_t cookies_read = 200;
 // {} elements of `Forwarded` or `X-Forwarded-For` | hops further left are not looked at
 constexpr size_t forwarded_hops = 64;
 

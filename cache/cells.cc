@@ -103,7 +103,7 @@ void* Cells::take_page() {
 }
 
 void Cells::put_page_back(void* page) noexcept {
-  if (empty_pages_.size() < slack_pages) {
+  if (empty_pages_.size() < slack_pages || !can_release_pages()) {
     empty_pages_.push_back(page);
     return;
   }

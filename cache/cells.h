@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cache/pages.h"
+
 namespace ringside::cache {
 
 // Memory for the small things that the store keeps: rows, keys, heads, pieces' bookkeeping. Cells
@@ -34,7 +36,6 @@ class Cells {
   [[nodiscard]] std::size_t excess_bytes_of(std::size_t budget_bytes) const noexcept;
 
  private:
-  static constexpr std::size_t page_bytes = 4096;
   static constexpr std::size_t slack_pages = 256;
   static constexpr std::size_t step_bytes = 16;
 

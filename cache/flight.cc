@@ -65,6 +65,7 @@ Flight::Reader::Taken Flight::Reader::take_some() {
 std::optional<Result<Flight::Reader::Taken>> Flight::Reader::take() {
   const std::lock_guard lock(flight_->mutex_);
   flight_->has_come(wait_);
+  wait_.unlink();  // else it could be rung, and hold its turn, while it does something else
   if (place_.position() < flight_->first_kept_) {
     left_behind_ = true;
     flight_->leave(*this);  // the fetch goes on for the others alone
@@ -74,7 +75,6 @@ std::optional<Result<Flight::Reader::Taken>> Flight::Reader::take() {
   const bool is_done = flight_->state_ == State::done;
   if (place_.position() < flight_->pieces_.size() || is_done) return take_some();
   if (flight_->state_ == State::failed) return flight_->error_;
-  wait_.unlink();
   flight_->waiting_.push_back(wait_);
   return std::nullopt;
 }
@@ -92,6 +92,8 @@ Task<Result<Flight::Reader::Taken>> Flight::Reader::next(Milliseconds timeout) {
 
 std::size_t Flight::Reader::pinned_bytes() const {
   const std::lock_guard lock(flight_->mutex_);
+  // What is being stored is held by its fetch, whoever reads it.
+  if (flight_->keeping_ && flight_->state_ == State::streaming) return 0;
   return cache::pinned_bytes(std::span(flight_->pieces_).subspan(flight_->first_kept_));
 }
 
@@ -244,6 +246,7 @@ Task<bool> Flight::wait_for_room(net::Waiter& leader, Milliseconds timeout,
     const SteadyPoint began = core.steady_now();
     const bool is_for_slow = for_slow > Time{0};
     const bool woken = co_await leader.wait(is_for_slow ? began + for_slow : deadline);
+    if (!woken && core.stopped()) co_return false;
     if (is_for_slow) {
       const std::lock_guard lock(mutex_);
       readers_.charge(core.steady_now() - began);

@@ -61,6 +61,8 @@ Task<Result<http::Pulled>> FlightBody::begin_rest(Error error) {
   const std::uint64_t end =
       window_.length_bytes ? window_.first + *window_.length_bytes : *answer_.length_bytes;
   const http::ByteSpan span{base + std::max(at_, window_.first), base + end - 1};
+  views_.clear();
+  pieces_.clear();  // they are written: who pulls has sent what it had
   rest_ = co_await ask_for_span(transaction_, *answer_.head, span);
   if (!rest_) co_return error;
   co_return co_await pull();

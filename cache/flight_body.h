@@ -37,7 +37,8 @@ class FlightBody final : public http::BodySource {
   [[nodiscard]] std::optional<Result<http::Pulled>> take() override;
   [[nodiscard]] Task<Result<http::Pulled>> pull() override;
   [[nodiscard]] std::size_t pinned_bytes() const override {
-    return std::max(reader_->pinned_bytes(), cache::pinned_bytes(pieces_));
+    const std::size_t of_flight_bytes = rest_ ? 0 : reader_->pinned_bytes();
+    return std::max(of_flight_bytes, cache::pinned_bytes(pieces_));
   }
 
  private:

@@ -153,6 +153,7 @@ void Slabs::free(const Run& run) noexcept {
 
 // Of those that the blocks lie on, whatever nobody uses.
 void Slabs::release_pages(Slab& slab, std::size_t first_block, std::size_t blocks) noexcept {
+  if (!can_release_pages()) return;
   const std::size_t end_page = (first_block + blocks - 1) / blocks_per_page + 1;
   const auto is_free = [&](std::size_t page) {
     const std::size_t first = page * blocks_per_page, end = first + blocks_per_page;

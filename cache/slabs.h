@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "cache/pages.h"
 
 namespace ringside::cache {
 
@@ -46,7 +47,6 @@ class Slabs {
 
  private:
   static constexpr std::size_t blocks_per_slab = limits::slab_size_bytes / block_bytes;
-  static constexpr std::size_t page_bytes = 4096;
   static constexpr std::size_t blocks_per_page = page_bytes / block_bytes;
   static constexpr std::size_t pages_per_slab = limits::slab_size_bytes / page_bytes;
   static constexpr std::size_t classes = 12;  // by the longest run: 1, 2 to 3, … , all of 2,048

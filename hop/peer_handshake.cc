@@ -127,6 +127,11 @@ Result<void> PeerCaller::hear_challenge(const http::ResponseHead& head) {
   if (const auto reason = head.fields.first(internal::refusal)) return refusal(*reason);
   const auto challenge = head.fields.first(internal::challenge);
   auto proofs = head.fields.first(internal::proof);
+  // A replica that is full, or breaks down, is none that lies.
+  if (!challenge && head.status >= 500) {
+    return Error{ErrorKind::refused, ErrorSource::peer, Retry::yes,
+                 fmt::format("it answered {} at the connection's start", head.status)};
+  }
   if (!challenge || !proofs) {
     return Error{ErrorKind::untrusted, ErrorSource::peer, Retry::yes,
                  "it does not prove membership: it has no peer key, or is no replica; start it "

@@ -171,6 +171,7 @@ Task<void> HealthWatch::run() {
 }
 
 void HealthWatch::probe_if_wanted(Replica& replica) {
+  if (replica.address.host.empty()) return;  // it is nowhere at present
   const SteadyPoint now = core_.steady_now();
   const auto waiting_since =
       replica.waiting.empty() ? SteadyPoint::max() : replica.waiting.front().began_;

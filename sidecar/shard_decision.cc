@@ -1,8 +1,11 @@
 #include "sidecar/shard_decision.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "base/limits.h"
 #include "http/canonical_field.h"
+#include "http/characters.h"
 #include "sidecar/canonical_request.h"
 
 namespace ringside::sidecar {
@@ -16,12 +19,33 @@ struct CookieValues {
   bool are_certain = true;
 };
 
-// RFC 6265 §4.2.1, and how others read what is not in its grammar.
+// Cookies that readers agree on: a name that is a token, and a value of RFC 6265's octets.
+bool is_plain(std::string_view pair, std::size_t equals) noexcept {
+  if (equals == std::string_view::npos || !http::is_token(pair.substr(0, equals))) return false;
+  const std::string_view value = pair.substr(equals + 1);
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    return c > ' ' && c < '\x7f' && c != '"' && c != ',' && c != '\\';
+  });
+}
+
+// PHP reads `a.b` and `a+b` as `a_b`; others take no heed of case.
+bool is_read_as(std::string_view found, std::string_view name) noexcept {
+  const auto mangled = [](std::string_view text) {
+    std::string out(text);
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return c == '.' || c == '+'; }, '_');
+    return out;
+  };
+  return http::same_token(mangled(found), mangled(name));
+}
+
+// RFC 6265 §4.2.1, and how others read what is not in its grammar: some stop there, some leave it
+// out, some take no more than so many.
 CookieValues cookie(const http::Fields& fields, std::string_view name) {
   CookieValues values;
+  std::size_t cookies = 0;
   for (const http::Field& field : fields) {
     if (!http::same_token(field.name, "cookie")) continue;
-    if (field.value.find_first_of("\",") != std::string_view::npos) values.are_certain = false;
     std::string_view rest = field.value;
     while (!rest.empty()) {
       const auto end = rest.find(';');
@@ -31,9 +55,9 @@ CookieValues cookie(const http::Fields& fields, std::string_view name) {
       const auto equals = pair.find('=');
       const std::string_view found = pair.substr(0, equals);
       const bool is_it = found == name && equals != std::string_view::npos;
-      const bool is_like_it =
-          http::same_token(http::trimmed(found), name) || found.find('%') != std::string_view::npos;
-      if (is_like_it && !is_it) values.are_certain = false;
+      const bool is_like_it = is_read_as(found, name) || found.find('%') != std::string_view::npos;
+      const bool is_clear = is_plain(pair, equals) && (is_it || !is_like_it);
+      if (!is_clear || ++cookies > limits::cookies_read) values.are_certain = false;
       if (!is_it) continue;
       if (values.found) values.text += ';';
       values.text += pair.substr(equals + 1);

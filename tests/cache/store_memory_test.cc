@@ -32,11 +32,14 @@ std::size_t store_bytes() {
 }
 
 constexpr bool is_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
   return true;
-#else
-  return false;
 #endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#endif
+  return false;
 }
 
 class Load {

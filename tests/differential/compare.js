@@ -42,8 +42,18 @@ class Oracle {
   end() { this.child.stdin.end(); }
 }
 
+const COMMON = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+// Lines of one name may be combined, and spaces around commas mean nothing (RFC 9110 §5.3, §5.6.1).
 function passedOn(fields) {
-  return fields.filter(([name]) => !REWRITTEN.has(name.toLowerCase()));
+  const combined = new Map();
+  for (const [name, value] of fields) {
+    const key = name.toLowerCase();
+    if (REWRITTEN.has(key)) continue;
+    const before = combined.get(key);
+    combined.set(key, before ? [before[0], `${before[1]},${value}`] : [name, value]);
+  }
+  return [...combined.values()].map(([name, value]) => [name, value.replace(/[ \t]*,[ \t]*/g, ',')]);
 }
 
 function pairs(raw) {
@@ -88,7 +98,7 @@ class Comparison {
   constructor(door, origin, oracle, seed) {
     Object.assign(this, { door, origin, oracle, seed });
     this.findings = [];
-    this.tally = { streams: 0, requests: 0, accepted: 0, refused: 0, cut: 0 };
+    this.tally = { streams: 0, requests: 0, accepted: 0, refused: 0, cut: 0, limited: 0 };
     this.refusals = new Map();
   }
 
@@ -106,6 +116,13 @@ class Comparison {
       const answer = answers[i];
       if (answer && answer.status === 502 && !knows(request.method)) {
         // The origin's parser doesn't know the method. What it left unread may end the connection.
+        if (answer.fields.get('connection') !== 'close') continue;
+        if (answers.length > i + 1) this.find(stream, `answers behind the last: ${answers.length - i - 1}`);
+        return;
+      }
+      if (answer && answer.status === 429 && !COMMON.has(request.method)) {
+        // A client may use rare methods now and then only.
+        this.tally.limited += 1;
         if (answer.fields.get('connection') !== 'close') continue;
         if (answers.length > i + 1) this.find(stream, `answers behind the last: ${answers.length - i - 1}`);
         return;
@@ -144,7 +161,8 @@ class Comparison {
     const more = rest.map((answer) => answer.status);
     if (told.end === 'refused') {
       const answer = rest[0];
-      const right = rest.length === 1 && answer.status === told.status && !answer.fields.has('x-seen') &&
+      const limited = answer && answer.status === 429 && !COMMON.has(told.method);
+      const right = rest.length === 1 && (limited || answer.status === told.status) && !answer.fields.has('x-seen') &&
                     answer.fields.get('connection') === 'close';
       if (!right) this.find(stream, `a refusal (${told.status}, ${told.why}) was answered ${more}`);
     } else if (told.end === 'cut') {
@@ -185,6 +203,7 @@ function report(comparison, started) {
   const { streams, requests, accepted, refused, cut } = comparison.tally;
   console.log(`seed ${comparison.seed}: ${requests} requests in ${streams} connections, ${accepted} accepted, ` +
               `${refused} refused for ${comparison.refusals.size} reasons, ${cut} cut short, ` +
+              `${comparison.tally.limited} told 429, ` +
               `${comparison.origin.count} seen by the origin; ${comparison.findings.length} findings; ` +
               `${((Date.now() - started) / 1000).toFixed(1)} s`);
 }

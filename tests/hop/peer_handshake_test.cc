@@ -142,6 +142,18 @@ TEST(PeerHandshake, AReplicaWithoutAKeySaysSoAndIsNotUsed) {
   EXPECT_THAT(believed.error().message, HasSubstr("start it with this tier's --peer-key-file"));
 }
 
+// Its 503 was taken for that of an impostor, and the replica was not used any more.
+TEST(PeerHandshake, AReplicaThatIsFullIsNoImpostor) {
+  const PeerIdentity self = sidecar(first_key);
+  PeerCaller caller(self, "cache-0", callers_nonce());
+  http::ResponseHead busy;
+  busy.status = 503;
+  const auto believed = caller.hear_challenge(busy);
+  ASSERT_FALSE(believed);
+  EXPECT_EQ(believed.error().kind, ErrorKind::refused);
+  EXPECT_EQ(believed.error().retry, Retry::yes);
+}
+
 TEST(PeerHandshake, AnOldProofIsWorthNothing) {
   const PeerIdentity self = replica(first_key);
   const PeerIdentity other = sidecar(first_key);

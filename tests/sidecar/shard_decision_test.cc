@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
+
 namespace ringside::sidecar {
 namespace {
 
@@ -41,15 +43,30 @@ TEST(ShardDecision, OfACookieThatStandsTwiceOneValueWasKeyed) {
 TEST(ShardDecision, WhereOriginsReadCookiesOtherwiseAllOfThemCount) {
   for (const std::string_view odd :
        {"lang=de; x=\"; lang=fr\"", "lang=de, lang=fr", "lang=de; Lang=fr", "lang=de; lang =fr",
-        "lang=de; l%61ng=fr", "lang=de; lang"}) {
+        "lang=de; l%61ng=fr", "lang=de; lang", "lang=de; foo", "lang=de; \xc3\xa9=1",
+        "lang=de; x=a b", "lang=de; =x", "lang=de; lang[]=fr"}) {
     http::Fields fields;
     fields.add("Cookie", odd);
     const auto extra = keys_of("cookie:lang", fields).extra;
     EXPECT_TRUE(extra.starts_with("cookie:lang*lang%3Dde")) << extra;
   }
   http::Fields fields;
-  fields.add("Cookie", "a=b%20c; lang=de; other");
+  fields.add("Cookie", "a=b%20c; lang=de; other=(1)");
   EXPECT_EQ(keys_of("cookie:lang", fields).extra, "cookie:lang=de&");
+}
+
+// Python's SimpleCookie finds nothing in `foo; session_id=1`, and PHP finds `session_id` in
+// `session.id=1`; neither reads as many cookies as fit in a head.
+TEST(ShardDecision, ACookieThatAnOriginFindsAndWeDoNotIsKeyedWithAllOthers) {
+  std::string many;
+  for (std::size_t count = 0; count < limits::cookies_read; ++count) many += "a=;";
+  for (const std::string& odd : {std::string("foo; session_id=1"), std::string("session.id=1"),
+                                 std::string("session+id=1"), many + " session_id=1"}) {
+    http::Fields fields;
+    fields.add("Cookie", odd);
+    const auto extra = keys_of("cookie:session_id", fields).extra;
+    EXPECT_TRUE(extra.starts_with("cookie:session_id*")) << extra;
+  }
 }
 
 TEST(ShardDecision, EachPartHasItsPlaceInTheKeys) {
