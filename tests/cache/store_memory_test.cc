@@ -65,9 +65,10 @@ class Load {
         }
       }
       store_.give_back(size + pieces * 1024);
+      const std::string tag = "\"" + std::to_string(random_()) + "\"";  // fields are views
       const auto fields = fields_of({{"Cache-Control", "max-age=60"},
                                      {"Content-Type", "application/octet-stream"},
-                                     {"ETag", "\"" + std::to_string(random_()) + "\""}});
+                                     {"ETag", tag}});
       const auto head = response_of(fields, "")->head;
       store_.put(key, make_stored({head, std::move(body)}), 0);
       most_bytes_ = std::max(most_bytes_, resident_bytes());
