@@ -77,10 +77,12 @@ struct CellAllocator {
   template <class Other>
   CellAllocator(const CellAllocator<Other>&) noexcept {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] T* allocate(std::size_t count) {
-    return static_cast<T*>(Cells::all().allocate(count * sizeof(T)));
+    // T may be a pointer, as in a vector of them.
+    return static_cast<T*>(
+        Cells::all().allocate(count * sizeof(T)));  // NOLINT(bugprone-sizeof-expression)
   }
   void deallocate(T* cell, std::size_t count) noexcept {
-    Cells::all().free(cell, count * sizeof(T));
+    Cells::all().free(cell, count * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
   }
   friend bool operator==(const CellAllocator&, const CellAllocator&) noexcept { return true; }
 };

@@ -99,6 +99,8 @@ class Store {
 
  private:
   struct Row : Evictable, BucketPlace {
+    // Its operator delete is the one that is told the size.
+    // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t bytes) { return Cells::all().allocate(bytes); }
     static void operator delete(void* cell, std::size_t bytes) { Cells::all().free(cell, bytes); }
     explicit Row(const CacheKey& cache_key)

@@ -43,6 +43,8 @@ class StoredHead {
   // a Date where there is none (RFC 9110 §6.6.1). A 206 is kept as the 200 that it is part of,
   // without its Content-Range.
   StoredHead(const http::ResponseHead& response, Making making);
+  // Its operator delete is the one that is told the size.
+  // NOLINTNEXTLINE(misc-new-delete-overloads)
   static void* operator new(std::size_t bytes) { return Cells::all().allocate(bytes); }
   static void operator delete(void* cell, std::size_t bytes) { Cells::all().free(cell, bytes); }
   StoredHead(const StoredHead&) = delete;

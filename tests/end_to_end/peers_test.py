@@ -50,6 +50,7 @@ class Proof(Peers):
         front = self.front_of([replica])
         for _ in range(200):
             self.assertEqual(front.get("/a", GB).status, 503)
+        wait_until(lambda: "is not used" in front.err, "it to be said")
         self.assertEqual(front.err.count("is not used"), 1)
         self.assertLess(replica.err.count("another peer key"), 10)
 
@@ -295,7 +296,12 @@ class CommandLine(Tier):
                 "sidecar", "--replicas", "a=127.0.0.1:9", "--geo", self.countries(),
                 "--peer-key-file", key_file,
             )  # fmt: skip
-            self.assertEqual("every user of this machine can read" in front.err, warned)
+            words = "every user of this machine can read"
+            if warned:
+                wait_until(lambda: words in front.err, "the warning")
+            front.signal(signal.SIGTERM)
+            self.assertEqual(front.wait(), 0)
+            self.assertEqual(words in front.err, warned)
 
     def test_up_makes_its_own_key(self):
         source = self.origin()
