@@ -41,6 +41,7 @@ std::shared_ptr<const Body> whole_of(Store& store, std::vector<PiecePointer> pie
   const std::size_t cost = BodyMemory::cost_bytes_most(body->size_bytes);
   if (pieces.size() > 1 && small && store.reserve(cost)) {
     std::vector<std::string_view> texts;
+    texts.reserve(pieces.size());
     for (const PiecePointer& piece : pieces) texts.push_back(piece->bytes());
     pieces = store.memory().make(texts, cost);
   }

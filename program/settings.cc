@@ -61,8 +61,8 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   if (!tls) return tls.error();
 
   auto out = std::make_shared<sidecar::Settings>();
-  static_cast<hop::Options&>(*out) = configuration;
-  static_cast<sidecar::Options&>(*out) = configuration;
+  static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
+  static_cast<sidecar::Options&>(*out) = static_cast<const sidecar::Options&>(configuration);
   out->tls = *std::move(tls);
   for (const RouteConfiguration& route : routes) {
     out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
@@ -88,7 +88,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   if (!tls) return tls.error();
 
   auto out = std::make_shared<cache::Settings>();
-  static_cast<hop::Options&>(*out) = configuration;
+  static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
   out->tls = *std::move(tls);
   for (const RouteConfiguration& route : routes) {
     if (route.origins.empty()) {
