@@ -60,8 +60,8 @@ void Cells::free(void* cell, std::size_t bytes) noexcept {
   if (is_sanitized() || bytes > cell_bytes_most) return ::operator delete(cell);
   const std::size_t wanted = std::max<std::size_t>((bytes + step_bytes - 1) / step_bytes, 1);
   const std::size_t index = size_of(wanted) / step_bytes;
-  auto* const page =
-      reinterpret_cast<Page*>(reinterpret_cast<std::uintptr_t>(cell) / page_bytes * page_bytes);
+  const std::size_t place = reinterpret_cast<std::uintptr_t>(cell) % page_bytes;
+  auto* const page = reinterpret_cast<Page*>(static_cast<char*>(cell) - place);
   const std::lock_guard lock(mutex_);
   page->free = ::new (cell) Free{page->free};
   used_bytes_ -= index * step_bytes;
