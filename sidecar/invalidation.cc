@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "http/internal_fields.h"
 #include "http/invalidation.h"
+#include "http/target.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
@@ -23,10 +24,13 @@ http::FieldLines invalidation_fields(const Settings& settings, const Targets& ta
   return fields;
 }
 
+// By the routes that requests for them have; what is refused is kept nowhere.
 bool any_is_kept_nearby(const Settings& settings, const std::string& host, const Targets& targets) {
-  return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
-    const auto route = settings.route_table.find(host, target.substr(0, target.find('?')));
-    return route && settings.routes[*route].near_ttl.count() > 0;
+  return std::any_of(targets.begin(), targets.end(), [&](const std::string& text) {
+    http::Target target;
+    if (!http::normalise_target(text, target)) return false;
+    const auto route = settings.route_table.find_canonical(host, target);
+    return route && *route && settings.routes[**route].near_ttl.count() > 0;
   });
 }
 

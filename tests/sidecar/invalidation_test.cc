@@ -254,6 +254,29 @@ TEST(Invalidation, Rfc9111Section4Point4TheNearCachesOfAllCoresForget) {
   for (auto& client : clients) EXPECT_GT(std::stoi(client.get("/near/b").body), newest);
 }
 
+// `//near/b` is under the rules of `/near`, and was looked for under those of `/`.
+TEST(Invalidation, AnotherSpellingOfTheRouteLeftTheNearCacheAsItWas) {
+  std::atomic<int> answers{0};
+  const ScriptedPeer replica([&](Stage& stage) {
+    while (true) {
+      const auto request = stage.read_request();
+      if (is_invalidation(request)) {
+        stage.send(confirmed);
+      } else if (request.starts_with("GET")) {
+        stage.send(hit_of("cache", std::to_string(++answers), "Ringside-Near-Ttl-Ms: 10000\r\n"));
+      } else {
+        stage.send(support::answer("200 OK", "", "done"));
+      }
+    }
+  });
+  SomeSidecar sidecar(settings_for({replica.address()}, with_near_route), 1);
+  auto client = sidecar.client();
+  EXPECT_EQ(client.get("//near/b").body, "1");
+  EXPECT_EQ(client.get("//near/b").body, "1");
+  EXPECT_EQ(client.ask(post("//near/b", "x")).body, "done");
+  EXPECT_EQ(client.get("//near/b").body, "2");
+}
+
 TEST(Invalidation, TheNearCacheForgetsWhatAnotherReplicaSaidMeanwhile) {
   Gate confirm;
   const auto late = [&](Stage& stage) {
