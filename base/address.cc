@@ -203,7 +203,13 @@ bool IpAddress::is_loopback() const noexcept {
 
 std::string IpAddress::text() const {
   if (!is_v4()) return v6_text(bytes_);
-  return fmt::format("{}.{}.{}.{}", bytes_[12], bytes_[13], bytes_[14], bytes_[15]);
+  std::array<char, INET_ADDRSTRLEN> quad{};
+  char* at = quad.data();
+  for (std::size_t i = 12; i < bytes_.size(); ++i) {
+    if (i > 12) *at++ = '.';
+    at = std::to_chars(at, quad.data() + quad.size(), bytes_[i]).ptr;
+  }
+  return {quad.data(), at};
 }
 
 Result<Network> Network::parse(std::string_view text) {

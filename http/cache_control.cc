@@ -90,25 +90,23 @@ RequestDirectives parse_request_directives(const Fields& fields) {
   RequestDirectives out;
   bool has_cache_control = false;
   bool pragma_no_cache = false;
-  for (const Field& field : fields) {
-    if (same_token(field.name, "cache-control")) {
-      has_cache_control = true;
-      add_line(field.value, kRequestDirectives, out);
-    } else if (same_token(field.name, "pragma")) {
-      for_each_member(field.value, [&pragma_no_cache](std::string_view member) {
-        pragma_no_cache = pragma_no_cache || same_token(member, "no-cache");
-      });
-    }
-  }
+  fields.for_each("cache-control", [&](std::string_view line) {
+    has_cache_control = true;
+    add_line(line, kRequestDirectives, out);
+  });
+  fields.for_each("pragma", [&](std::string_view line) {
+    for_each_member(line, [&pragma_no_cache](std::string_view member) {
+      pragma_no_cache = pragma_no_cache || same_token(member, "no-cache");
+    });
+  });
   if (!has_cache_control && pragma_no_cache) out.no_cache = true;
   return out;
 }
 
 ResponseDirectives parse_response_directives(const Fields& fields) {
   ResponseDirectives out;
-  for (const Field& field : fields) {
-    if (same_token(field.name, "cache-control")) add_line(field.value, kResponseDirectives, out);
-  }
+  fields.for_each("cache-control",
+                  [&out](std::string_view line) { add_line(line, kResponseDirectives, out); });
   return out;
 }
 

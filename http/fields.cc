@@ -2,56 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 namespace ringside::http {
 namespace {
 
-constexpr std::array<char, 256> make_lower_table() {
-  std::array<char, 256> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    table[i] = static_cast<char>(i >= 'A' && i <= 'Z' ? i - 'A' + 'a' : i);
-  }
-  return table;
-}
-constexpr std::array<char, 256> kLower = make_lower_table();
+constexpr FieldNames kHopByHop(
+    std::to_array<std::string_view>({"te", "trailer", "upgrade", "connection", "keep-alive",
+                                     "proxy-connection", "transfer-encoding", "proxy-authenticate",
+                                     "proxy-authorization", "proxy-authentication-info"}));
 
-constexpr char lower(char c) noexcept { return kLower[static_cast<unsigned char>(c)]; }
-
-bool same_letters(const char* a, const char* b, std::size_t size) noexcept {
-  for (std::size_t i = 0; i < size; ++i) {
-    if (lower(a[i]) != lower(b[i])) return false;
-  }
-  return true;
-}
-
-constexpr std::array<std::string_view, 10> kHopByHop{"te",
-                                                     "trailer",
-                                                     "upgrade",
-                                                     "connection",
-                                                     "keep-alive",
-                                                     "proxy-connection",
-                                                     "transfer-encoding",
-                                                     "proxy-authenticate",
-                                                     "proxy-authorization",
-                                                     "proxy-authentication-info"};
-
-constexpr std::array<std::string_view, 5> kForAllRecipients{"host", "vary", "authorization",
-                                                            "cache-control", "content-length"};
-
-bool is_one_of(std::string_view field_name, std::span<const std::string_view> names) noexcept {
-  return std::any_of(names.begin(), names.end(), [field_name](std::string_view candidate) {
-    return same_token(candidate, field_name);
-  });
-}
+constexpr FieldNames kForAllRecipients(std::to_array<std::string_view>(
+    {"host", "vary", "authorization", "cache-control", "content-length"}));
 
 constexpr std::string_view kInternalPrefix = "ringside-";
 
 }  // namespace
-
-bool same_token(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && same_letters(a.data(), b.data(), a.size());
-}
 
 std::string_view trimmed(std::string_view text) noexcept {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
@@ -76,10 +41,11 @@ std::size_t end_of_member(std::string_view list, std::size_t start, Quoted quote
 }
 
 void Fields::remove(std::string_view field_name) {
+  if (!may_have(field_name)) return;
   std::erase_if(lines_, [=](const Field& line) { return same_token(line.name, field_name); });
 }
 
-std::optional<std::string_view> Fields::first(std::string_view field_name) const noexcept {
+std::optional<std::string_view> Fields::find(std::string_view field_name) const noexcept {
   for (const Field& line : lines_) {
     if (same_token(line.name, field_name)) return line.value;
   }
@@ -88,39 +54,31 @@ std::optional<std::string_view> Fields::first(std::string_view field_name) const
 
 std::optional<std::string> Fields::combined(std::string_view field_name) const {
   std::optional<std::string> joined;
-  for (const Field& line : lines_) {
-    if (!same_token(line.name, field_name)) continue;
+  for_each(field_name, [&joined](std::string_view value) {
     if (joined) {
-      joined->append(", ").append(line.value);
+      joined->append(", ").append(value);
     } else {
-      joined.emplace(line.value);
+      joined.emplace(value);
     }
-  }
+  });
   return joined;
 }
 
 std::size_t Fields::count(std::string_view field_name) const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(lines_.begin(), lines_.end(),
-                    [=](const Field& line) { return same_token(line.name, field_name); }));
+  std::size_t lines = 0;
+  for_each(field_name, [&lines](std::string_view) { ++lines; });
+  return lines;
 }
 
-bool Fields::has(std::string_view field_name) const noexcept {
-  return first(field_name).has_value();
-}
-
-bool is_hop_by_hop(std::string_view field_name) noexcept {
-  return is_one_of(field_name, kHopByHop);
-}
+bool is_hop_by_hop(std::string_view field_name) noexcept { return kHopByHop.has(field_name); }
 
 HopByHop::HopByHop(const Fields& message) {
-  for (const Field& field : message) {
-    if (!same_token(field.name, "connection")) continue;
-    for_each_member(field.value, [this](std::string_view option) {
-      const bool counts = !is_hop_by_hop(option) && !is_one_of(option, kForAllRecipients);
+  message.for_each("connection", [this](std::string_view line) {
+    for_each_member(line, [this](std::string_view option) {
+      const bool counts = !is_hop_by_hop(option) && !kForAllRecipients.has(option);
       if (counts) named_.push_back(option);
     });
-  }
+  });
 }
 
 bool HopByHop::has(std::string_view field_name) const noexcept {

@@ -1,15 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-namespace ringside::http {
+#include "http/field_name.h"
 
-// ASCII case-insensitive equality, as field names and most tokens are compared (RFC 9110 §5.1).
-[[nodiscard]] bool same_token(std::string_view a, std::string_view b) noexcept;
+namespace ringside::http {
 
 // Without spaces and tabs at either end (OWS, RFC 9110 §5.6.3).
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
@@ -34,8 +34,12 @@ class Fields {
  public:
   void add(std::string_view field_name, std::string_view value) {
     lines_.push_back({field_name, value});
+    marks_ |= name_mark(field_name);
   }
-  void clear() noexcept { lines_.clear(); }
+  void clear() noexcept {
+    lines_.clear();
+    marks_ = 0;
+  }
   void remove(std::string_view field_name);
   template <class Wanted>
   void keep(const Wanted& wanted) {
@@ -43,18 +47,44 @@ class Fields {
   }
 
   // The value of the first line of that name.
-  [[nodiscard]] std::optional<std::string_view> first(std::string_view field_name) const noexcept;
+  [[nodiscard]] std::optional<std::string_view> first(std::string_view field_name) const noexcept {
+    return may_have(field_name) ? find(field_name) : std::nullopt;
+  }
   // All lines of that name joined with ", " (RFC 9110 §5.3); nullopt where there is none.
   [[nodiscard]] std::optional<std::string> combined(std::string_view field_name) const;
   [[nodiscard]] std::size_t count(std::string_view field_name) const noexcept;
-  [[nodiscard]] bool has(std::string_view field_name) const noexcept;
+  [[nodiscard]] bool has(std::string_view field_name) const noexcept {
+    return first(field_name).has_value();
+  }
+  // False only where there is no such line: cheap, for a loop that would look for it in vain.
+  [[nodiscard]] bool may_have(std::string_view field_name) const noexcept {
+    return (marks_ & name_mark(field_name)) != 0;
+  }
+
+  // Calls visit(value) for each line of that name, in order. A visit that returns bool ends the
+  // walk with false.
+  template <class Visit>
+  void for_each(std::string_view field_name, const Visit& visit) const {
+    if (!may_have(field_name)) return;
+    for (const Field& line : lines_) {
+      if (!same_token(line.name, field_name)) continue;
+      if constexpr (std::is_same_v<std::invoke_result_t<Visit, std::string_view>, bool>) {
+        if (!visit(line.value)) return;
+      } else {
+        visit(line.value);
+      }
+    }
+  }
 
   [[nodiscard]] auto begin() const noexcept { return lines_.begin(); }
   [[nodiscard]] auto end() const noexcept { return lines_.end(); }
   [[nodiscard]] std::size_t size() const noexcept { return lines_.size(); }
 
  private:
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view field_name) const noexcept;
+
   std::vector<Field> lines_;
+  std::uint64_t marks_ = 0;  // of all names that were ever added
 };
 
 // True for the fields that always concern one connection only and are never forwarded or stored

@@ -139,9 +139,7 @@ enum class Quotes { none, strings };
 class LastMembers {
  public:
   LastMembers(const Fields& fields, std::string_view header, Quotes quotes) noexcept {
-    for (const Field& line : fields) {
-      if (same_token(line.name, header)) add_line(line.value, quotes);
-    }
+    fields.for_each(header, [&](std::string_view line) { add_line(line, quotes); });
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return std::min(added_, texts_.size()); }

@@ -69,12 +69,14 @@ Result<Hop> look_at_hop(const RequestHead& request, std::string_view own_via) {
                  "TRACE is not allowed here"};
   }
   std::size_t elements = 0;
-  for (const Field& field : request.fields) {
-    if (!same_token(field.name, "via")) continue;
-    if (has_been_here(field.value, own_via, elements) || elements > limits::via_elements) {
-      return Error{ErrorKind::loop, ErrorSource::client, Retry::no,
-                   "the request goes round in circles; look at where the origins lead"};
-    }
+  bool is_loop = false;
+  request.fields.for_each("via", [&](std::string_view via) {
+    is_loop = has_been_here(via, own_via, elements) || elements > limits::via_elements;
+    return !is_loop;
+  });
+  if (is_loop) {
+    return Error{ErrorKind::loop, ErrorSource::client, Retry::no,
+                 "the request goes round in circles; look at where the origins lead"};
   }
   Hop hop;
   if (request.method == "OPTIONS") {
@@ -93,10 +95,9 @@ void add_hop_fields(FieldLines& out, const RequestHead& request, const Hop& hop,
                     std::string_view own_via) {
   if (hop.max_forwards) out.add("Max-Forwards", fmt::to_string(*hop.max_forwards));
   out.add_written("Via", [&](std::string& text) {
-    for (const Field& field : request.fields) {
-      const bool is_member = same_token(field.name, "via") && !field.value.empty();
-      if (is_member) text.append(field.value).append(", ");
-    }
+    request.fields.for_each("via", [&text](std::string_view members) {
+      if (!members.empty()) text.append(members).append(", ");
+    });
     append_via_member(text, request.minor_version, own_via);
   });
 }

@@ -1,5 +1,6 @@
 #include "http1/head_reader.h"
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -12,23 +13,35 @@ namespace {
 
 constexpr std::uint64_t every_byte(unsigned char byte) { return 0x0101010101010101ULL * byte; }
 
-// True where one of eight bytes is below 0x20 or is 0x7f. Bytes from 0x80 on are left out of both
-// tests by their high bit; a borrow can only pass on from a byte that is itself a hit.
-bool has_control(std::uint64_t eight) noexcept {
+// A bit for each of eight bytes that is below 0x20 or is 0x7f. Bytes from 0x80 on are left out of
+// both tests by their high bit; a borrow can only pass on from a byte that is itself a hit, to
+// those behind it, so that the first hit is one for certain.
+std::uint64_t controls_of(std::uint64_t eight) noexcept {
   const std::uint64_t below_space = (eight - every_byte(0x20)) & ~eight;
   const std::uint64_t from_delete = eight ^ every_byte(0x7f);
   const std::uint64_t is_delete = (from_delete - every_byte(0x01)) & ~from_delete;
-  return ((below_space | is_delete) & every_byte(0x80)) != 0;
+  return (below_space | is_delete) & every_byte(0x80);
+}
+
+// Eight bytes, the first of them lowest.
+std::uint64_t eight_at(const char* at) noexcept {
+  std::uint64_t eight = 0;
+  std::memcpy(&eight, at, sizeof eight);
+  return std::endian::native == std::endian::little ? eight : __builtin_bswap64(eight);
 }
 
 // The first byte at or after `at` that can't stand in a field value. The bytes up to `end` have
 // one.
 const char* end_of_value(const char* at, const char* end) noexcept {
   while (end - at >= 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, at, sizeof eight);
-    if (has_control(eight)) break;
-    at += 8;
+    const std::uint64_t controls = controls_of(eight_at(at));
+    if (controls == 0) {
+      at += 8;
+      continue;
+    }
+    at += std::countr_zero(controls) / 8;
+    if (*at != '\t') return at;
+    ++at;
   }
   while (is_in(*at, kValueClass)) ++at;
   return at;
@@ -52,8 +65,10 @@ void HeadReader::skip_empty_line() noexcept {
 
 std::string_view HeadReader::take(unsigned classes) noexcept {
   const char* const from = at_;
-  while (is_in(*at_, classes)) ++at_;
-  return {from, static_cast<std::size_t>(at_ - from)};
+  const char* to = from;
+  while (is_in(*to, classes)) ++to;
+  at_ = to;
+  return {from, static_cast<std::size_t>(to - from)};
 }
 
 bool HeadReader::take_space(const char* otherwise) noexcept {

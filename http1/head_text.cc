@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <array>
 
 namespace ringside::http {
 namespace {
@@ -14,7 +14,10 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 }
 
 void append_status_line(std::string& out, int status, std::string_view reason) {
-  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {:03} {}\r\n", status, reason);
+  // Three digits: who reads a status refuses others.
+  const auto digit = [status](int unit) { return static_cast<char>('0' + status / unit % 10); };
+  const std::array<char, 4> code{digit(100), digit(10), digit(1), ' '};
+  out.append("HTTP/1.1 ").append(code.data(), code.size()).append(reason).append("\r\n");
 }
 
 }  // namespace

@@ -1,45 +1,24 @@
 #include "sidecar/canonical_request.h"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 namespace ringside::sidecar {
 namespace {
 
+using http::FieldNames;
 using http::same_token;
 
-// Names, of which most others are told by their length alone.
-template <std::size_t count>
-class Names {
- public:
-  constexpr explicit Names(const std::array<std::string_view, count>& names) : names_(names) {
-    for (const std::string_view name : names) lengths_ |= 1ULL << name.size();
-  }
-  [[nodiscard]] bool has(std::string_view name) const noexcept {
-    constexpr std::size_t bits = 64;
-    return name.size() < bits && ((lengths_ >> name.size()) & 1U) != 0 &&
-           std::any_of(names_.begin(), names_.end(),
-                       [name](std::string_view other) { return same_token(other, name); });
-  }
-
- private:
-  std::array<std::string_view, count> names_;
-  std::uint64_t lengths_ = 0;
-};
-
-constexpr Names kWrittenAnew(std::to_array<std::string_view>(
+constexpr FieldNames kWrittenAnew(std::to_array<std::string_view>(
     {"host", "content-length", "forwarded", "expect", "x-forwarded-for", "x-forwarded-proto"}));
-constexpr Names kOfProxies(std::to_array<std::string_view>(
+constexpr FieldNames kOfProxies(std::to_array<std::string_view>(
     {"x-host", "x-original-host", "x-original-url", "x-original-uri", "x-rewrite-url",
      "x-http-host-override", "x-scheme", "x-url-scheme", "front-end-https"}));
-constexpr Names kAddresses(std::to_array<std::string_view>(
+constexpr FieldNames kAddresses(std::to_array<std::string_view>(
     {"x-real-ip", "client-ip", "x-client-ip", "true-client-ip", "x-cluster-client-ip",
      "x-originating-ip", "x-remote-ip", "x-remote-addr", "cf-connecting-ip", "fastly-client-ip"}));
-constexpr Names kMethods(std::to_array<std::string_view>({"x-http-method-override", "x-http-method",
-                                                          "x-method-override"}));
+constexpr FieldNames kMethods(std::to_array<std::string_view>(
+    {"x-http-method-override", "x-http-method", "x-method-override"}));
 
 bool is_read(std::string_view method) noexcept { return method == "GET" || method == "HEAD"; }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,65 @@ TEST(Token, OnlyLettersHaveCase) {
       {"\r", "-"}, {"\xc4", "\xe4"}, {"_", "\x7f"}};
   for (const auto& [a, b] : cases) EXPECT_FALSE(same_token(a, b)) << a << " " << b;
   EXPECT_TRUE(same_token("\xc4", "\xc4"));
+}
+
+bool same_byte_by_byte(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Eight bytes are compared at once: each pair of bytes, at each place of names of each length.
+TEST(Token, IsComparedAsByteByByte) {
+  for (std::size_t size = 1; size <= 18; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      std::string a(size, 'x');
+      std::string b(size, 'X');
+      for (int i = 0; i < 256; ++i) {
+        for (const int flipped : {0, 0x20, 0x01, 0x80, 0xff}) {
+          a[place] = static_cast<char>(i);
+          b[place] = static_cast<char>(i ^ flipped);
+          ASSERT_EQ(same_token(a, b), same_byte_by_byte(a, b)) << size << " " << place << " " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(FieldNames, AreFoundInAnyCaseAndNoOthers) {
+  constexpr FieldNames names(std::to_array<std::string_view>({"te", "via", "x-real-ip"}));
+  for (const std::string_view name : {"te", "TE", "Via", "X-REAL-ip"}) {
+    EXPECT_TRUE(names.has(name)) << name;
+  }
+  for (const std::string_view name : {"", "t", "tf", "tee", "vi", "x-real-iq", "z-real-ip"}) {
+    EXPECT_FALSE(names.has(name)) << name;
+  }
+}
+
+TEST(Fields, WhatTheyMayNotHaveTheyHaveNot) {
+  Fields fields;
+  EXPECT_FALSE(fields.may_have("Via"));
+  fields.add("via", "1.1 a");
+  fields.add("", "nameless");
+  EXPECT_TRUE(fields.may_have("VIA"));
+  EXPECT_TRUE(fields.has("VIA"));
+  EXPECT_TRUE(fields.may_have(""));
+  fields.clear();
+  EXPECT_FALSE(fields.may_have("Via"));
+}
+
+TEST(Fields, EachLineOfANameIsVisitedUntilTheVisitEndsIt) {
+  Fields fields;
+  for (const std::string_view value : {"a", "b", "c"}) fields.add("Via", value);
+  fields.add("Vary", "d");
+  std::string seen;
+  fields.for_each("via", [&](std::string_view value) { seen += value; });
+  EXPECT_EQ(seen, "abc");
+  fields.for_each("via", [&](std::string_view value) {
+    seen += value;
+    return value != "b";
+  });
+  EXPECT_EQ(seen, "abcab");
 }
 
 TEST(Trimmed, TakesSpacesAndTabsOnly) {
