@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <latch>
 
@@ -11,10 +12,12 @@
 namespace ringside::net {
 namespace {
 
-Task<void> advance_each_tick(Core& core) {
-  Timer& timer = core.loop().tick;
+// Sleeps until a deadline may have come; one that is set meanwhile and comes earlier ends the sleep.
+Task<void> advance_deadlines(Core& core) {
+  Timer& timer = core.loop().deadline;
   while (!core.stopped()) {
-    timer.expires_after(limits::deadline_tick);
+    const auto left = core.deadlines().next() - core.steady_now();
+    timer.expires_after(std::min<std::chrono::microseconds>(left, core.clock().longest_sleep()));
     static_cast<void>(co_await CodeAwaiter(
         [&](auto&& handler) { timer.async_wait(std::forward<decltype(handler)>(handler)); }));
     core.deadlines().advance(core.steady_now());
@@ -26,13 +29,13 @@ Task<void> advance_each_tick(Core& core) {
 // UNSAFE_IO: only the core's own thread touches its sockets, other threads only post.
 Core::Loop::Loop()
     : context(static_cast<int>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
-      tick(context.get_executor()) {}
+      deadline(context.get_executor()) {}
 
 Core::Core(std::size_t index, std::size_t buffered_most_bytes, const Clock& clock, Stack& stack)
     : index_(index),
       clock_(clock),
       stack_(stack),
-      deadlines_(clock.steady_now()),
+      deadlines_(clock.steady_now(), [this] { loop_->deadline.cancel(); }),
       loop_(std::make_unique<Loop>()),
       buffered_most_bytes_(buffered_most_bytes),
       scratch_(limits::client_read_size_bytes) {}
@@ -48,7 +51,7 @@ void Core::spawn(Task<void> task) {
 }
 
 void Core::run() {
-  spawn(advance_each_tick(*this));
+  spawn(advance_deadlines(*this));
   loop_->context.run();
 }
 
@@ -60,7 +63,7 @@ bool Core::run_ready() {
 void Core::stop() noexcept {
   draining_ = true;
   stopped_ = true;
-  loop_->tick.cancel();
+  loop_->deadline.cancel();
   // close() only cancels: what waits is resumed later, from the loop, and unlinks itself there.
   for (Closable& closable : closables_) closable.close();
 }

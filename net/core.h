@@ -75,7 +75,7 @@ class Core {
   // Does what is ready and returns; for who runs several cores in one thread. True: it did
   // anything.
   bool run_ready();
-  // Ends the tick and closes every Closable; run() returns when their coroutines have unwound.
+  // Ends the wait for deadlines and closes every Closable; run() returns when their coroutines have unwound.
   // On the core's thread.
   void stop() noexcept;
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <functional>
 
 #include "base/clock.h"
 
@@ -43,10 +44,14 @@ class Deadline : public boost::intrusive::list_base_hook<
 // that ten thousand idle connections cost nothing until their time comes. One per core.
 class Deadlines {
  public:
-  explicit Deadlines(SteadyPoint now) noexcept;
+  // `earlier` is called when a deadline is set that comes before what next() has said.
+  explicit Deadlines(SteadyPoint now, std::function<void()> earlier = {});
 
-  // Expires what is due. Called by the core's tick, or by a test with its own clock.
+  // Expires what is due. Called by the core when next() has come, or by a test with its own clock.
   void advance(SteadyPoint now) noexcept;
+  // When there is something to look at, at the latest after one turn of the wheel: until then who
+  // calls advance() may sleep.
+  [[nodiscard]] SteadyPoint next() noexcept;
 
  private:
   friend class Deadline;
@@ -57,7 +62,9 @@ class Deadlines {
   void link(Deadline& deadline) noexcept;
 
   SteadyPoint start_;
+  std::function<void()> earlier_;
   std::uint64_t current_tick_ = 0;
+  std::uint64_t awaited_tick_ = 0;  // what next() said; 0: nobody has asked since it came
   std::array<Slot, slot_count> slots_;
 };
 

@@ -31,7 +31,7 @@ struct Core::Loop {
   [[nodiscard]] Executor executor() noexcept { return context.get_executor(); }
 
   asio::io_context context;
-  Timer tick;
+  Timer deadline;
 };
 
 // Awaits an operation of Asio's that ends with an error code: `begin` starts it with the handler

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "cache/replica.h"
 #include "sidecar/sidecar.h"
 #include "tests/support/scripted_peer.h"
@@ -29,6 +30,9 @@ class FastClock final : public Clock {
   [[nodiscard]] SteadyPoint steady_now() const noexcept override {
     return SteadyPoint{std::chrono::hours{1}} +
            std::chrono::duration_cast<std::chrono::microseconds>(passed());
+  }
+  [[nodiscard]] Milliseconds longest_sleep() const noexcept override {
+    return limits::deadline_tick;
   }
 
  private:

@@ -54,6 +54,38 @@ TEST_F(DeadlinesTest, ExpiresOnceAndNeverEarly) {
   EXPECT_EQ(probe.expired.size(), 1U);
 }
 
+TEST_F(DeadlinesTest, TellWhenTheyAreNextOfUse) {
+  int earlier = 0;
+  Deadlines wheel(start, [&] { ++earlier; });
+  const SteadyPoint after_a_turn = wheel.next();
+  EXPECT_GT(after_a_turn, start + Seconds{80});
+  Probe probe(wheel, now_);
+  probe.set(start + Milliseconds{100});
+  EXPECT_EQ(earlier, 1);
+  EXPECT_EQ(wheel.next(), start + Milliseconds{100});
+  Probe later(wheel, now_);
+  later.set(start + Milliseconds{500});
+  probe.set(start + Milliseconds{300});  // it stays where it is until its old time comes
+  EXPECT_EQ(earlier, 1);
+  EXPECT_EQ(wheel.next(), start + Milliseconds{100});
+  wheel.advance(start + Milliseconds{100});
+  EXPECT_EQ(wheel.next(), start + Milliseconds{300});
+  wheel.advance(start + Milliseconds{300});
+  EXPECT_EQ(probe.expired.size(), 1U);
+  EXPECT_EQ(wheel.next(), start + Milliseconds{500});
+}
+
+TEST_F(DeadlinesTest, NobodyIsToldOfAnEarlierOneTwice) {
+  int earlier = 0;
+  Deadlines wheel(start, [&] { ++earlier; });
+  static_cast<void>(wheel.next());
+  Probe first(wheel, now_);
+  Probe second(wheel, now_);
+  first.set(start + Milliseconds{200});
+  second.set(start + Milliseconds{100});
+  EXPECT_EQ(earlier, 1);
+}
+
 TEST_F(DeadlinesTest, MayMoveBothWaysAndBeCleared) {
   Probe later(wheel_, now_);
   later.set(start + Milliseconds{100});

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 namespace ringside::support {
 
@@ -21,6 +22,9 @@ class FakeClock final : public Clock {
   }
   [[nodiscard]] TimePoint resident_now() const noexcept override {
     return start + Milliseconds{passed_ms_.load()};
+  }
+  [[nodiscard]] Milliseconds longest_sleep() const noexcept override {
+    return limits::deadline_tick;
   }
   // The wall clock, by somebody: time goes on from there.
   void set_back(Milliseconds by) noexcept { set_back_ms_.fetch_add(by.count()); }
