@@ -24,7 +24,9 @@ class Clock {
   // has been kept.
   [[nodiscard]] virtual TimePoint resident_now() const noexcept { return now(); }
   // Who waits for a point of this clock by real time looks again after so long at the latest.
-  [[nodiscard]] virtual Milliseconds longest_sleep() const noexcept { return std::chrono::hours{1}; }
+  [[nodiscard]] virtual Milliseconds longest_sleep() const noexcept {
+    return std::chrono::hours{1};
+  }
 };
 
 class SystemClock final : public Clock {

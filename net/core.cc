@@ -12,7 +12,8 @@
 namespace ringside::net {
 namespace {
 
-// Sleeps until a deadline may have come; one that is set meanwhile and comes earlier ends the sleep.
+// Sleeps until a deadline may have come; one that is set meanwhile and comes earlier ends the
+// sleep.
 Task<void> advance_deadlines(Core& core) {
   Timer& timer = core.loop().deadline;
   while (!core.stopped()) {

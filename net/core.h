@@ -75,8 +75,8 @@ class Core {
   // Does what is ready and returns; for who runs several cores in one thread. True: it did
   // anything.
   bool run_ready();
-  // Ends the wait for deadlines and closes every Closable; run() returns when their coroutines have unwound.
-  // On the core's thread.
+  // Ends the wait for deadlines and closes every Closable; run() returns when their coroutines have
+  // unwound. On the core's thread.
   void stop() noexcept;
 
  private:
