@@ -94,10 +94,10 @@ constexpr Milliseconds upstream_wait_timeout{1'000};
 // {} in the buffers of all connections of a sidecar or a replica, or `connections_memory_percent` |
 // new requests are told 503 with `Retry-After`
 constexpr size_t buffered_bytes = 1024 * kMiB;
-// {} of each size, in steps of 64 bytes; {}: what coroutines need, kept by each thread for the next
-// ones | the allocator's
-constexpr size_t frames_kept = 64;
-constexpr size_t frame_size_bytes = 4 * kKiB;
+// {} of each size, in steps of 64 bytes, up to {}: what coroutines and receive buffers have given
+// back, kept by each thread for the next ones | the allocator's
+constexpr size_t kept_bytes = 128 * kKiB;
+constexpr size_t kept_block_size_bytes = 20 * kKiB;
 // {}, doubling to {} | how long accepting pauses when descriptors run out
 constexpr Milliseconds accept_backoff_start{5};
 constexpr Milliseconds accept_backoff_most{1000};

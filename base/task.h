@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/frame_memory.h"
+#include "base/kept_memory.h"
 #include "base/terminate.h"
 
 namespace ringside {
@@ -30,9 +30,9 @@ namespace detail {
 class TaskPromise {
  public:
   // NOLINTNEXTLINE(misc-new-delete-overloads): it does not know deletes that are told the size
-  static void* operator new(std::size_t size_bytes) { return allocate_frame(size_bytes); }
+  static void* operator new(std::size_t size_bytes) { return allocate_kept(size_bytes); }
   static void operator delete(void* frame, std::size_t size_bytes) noexcept {
-    free_frame(frame, size_bytes);
+    free_kept(frame, size_bytes);
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -147,9 +147,9 @@ inline Task<void> ValuePromise<void>::get_return_object() noexcept {
 struct Detached {
   struct promise_type {
     // NOLINTNEXTLINE(misc-new-delete-overloads): it does not know deletes that are told the size
-    static void* operator new(std::size_t size_bytes) { return allocate_frame(size_bytes); }
+    static void* operator new(std::size_t size_bytes) { return allocate_kept(size_bytes); }
     static void operator delete(void* frame, std::size_t size_bytes) noexcept {
-      free_frame(frame, size_bytes);
+      free_kept(frame, size_bytes);
     }
     Detached get_return_object() const noexcept { return {}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }

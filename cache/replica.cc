@@ -96,7 +96,7 @@ const metrics::Sheet& Replica::sheet() const {
   const Store& store = impl_->shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
                           store.evictions(), impl_->shared.flights.size()});
-  const auto origins = impl_->shared.gates.figures(cores()[0].steady_now());
+  const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,
                             origins.circuits_opened, origins.circuits_open});

@@ -54,7 +54,7 @@ class Conversation {
       goes_on = written.keep_alive && client_.body_done();
       response_.begin(0, {});
       written.sent.took = std::chrono::duration_cast<std::chrono::microseconds>(
-          client_.core().steady_now() - began);
+          client_.core().clock().steady_now() - began);
       handler_.sent(written.sent);
       end_record(written.sent);
     }

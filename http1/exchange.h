@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/kept_memory.h"
 #include "base/task.h"
 #include "base/upstream_address.h"
 #include "hop/upstream.h"
@@ -20,6 +21,10 @@ class Exchange final : public hop::Exchange {
   // Gives the connection back for the next request where the response was read to its end; closes
   // it where not.
   ~Exchange() override;
+  static void* operator new(std::size_t size_bytes) { return allocate_kept(size_bytes); }
+  static void operator delete(void* exchange, std::size_t size_bytes) noexcept {
+    free_kept(exchange, size_bytes);
+  }
 
   // On a pooled connection that turns out closed before a byte of the response, a request without
   // content is repeated once on a new one.

@@ -53,12 +53,18 @@ void Core::spawn(Task<void> task) {
 
 void Core::run() {
   spawn(advance_deadlines(*this));
-  loop_->context.run();
+  turns_ = true;
+  while (loop_->context.run_one() != 0) turn_ = {};
+  turns_ = false;
 }
 
 bool Core::run_ready() {
   loop_->context.restart();
-  return loop_->context.poll() != 0;
+  bool any = false;
+  turns_ = true;
+  for (; loop_->context.poll_one() != 0; any = true) turn_ = {};
+  turns_ = false;
+  return any;
 }
 
 void Core::stop() noexcept {

@@ -3,6 +3,7 @@
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -50,10 +51,19 @@ class Core {
   // posted and never run (the core was not started) is destroyed with the core.
   void spawn(Task<void> task);
   [[nodiscard]] Deadlines& deadlines() noexcept { return deadlines_; }
+  // The time at this moment, on any thread.
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
-  [[nodiscard]] SteadyPoint steady_now() const noexcept { return clock_.steady_now(); }
-  [[nodiscard]] TimePoint now() const noexcept { return clock_.now(); }
-  [[nodiscard]] TimePoint resident_now() const noexcept { return clock_.resident_now(); }
+  // The time of this turn of the loop, read when it is first asked for: what is decided in a turn
+  // is decided at one time. On the core's thread.
+  [[nodiscard]] SteadyPoint steady_now() const noexcept {
+    return in_turn(turn_.steady, [this] { return clock_.steady_now(); });
+  }
+  [[nodiscard]] TimePoint now() const noexcept {
+    return in_turn(turn_.wall, [this] { return clock_.now(); });
+  }
+  [[nodiscard]] TimePoint resident_now() const noexcept {
+    return in_turn(turn_.resident, [this] { return clock_.resident_now(); });
+  }
 
   // Memory in this core's connections' buffers; counted by them.
   [[nodiscard]] std::size_t& buffered_bytes() noexcept { return buffered_bytes_; }
@@ -80,8 +90,23 @@ class Core {
   void stop() noexcept;
 
  private:
+  // What was read of the clock since the loop last called anything.
+  struct Turn {
+    std::optional<SteadyPoint> steady;
+    std::optional<TimePoint> wall;
+    std::optional<TimePoint> resident;
+  };
+  template <class Point, class Read>
+  [[nodiscard]] Point in_turn(std::optional<Point>& known, const Read& read) const noexcept {
+    if (!turns_) return read();
+    if (!known) known = read();
+    return *known;
+  }
+
   const std::size_t index_;
   const Clock& clock_;
+  mutable Turn turn_;
+  bool turns_ = false;  // the loop runs, and forgets the time after each call
   Stack& stack_;
   Deadlines deadlines_;
   boost::intrusive::list<Closable, boost::intrusive::constant_time_size<false>> closables_;

@@ -45,6 +45,7 @@ test_packages=(
   openssl=openssl
   procps=ps
   prometheus=promtool
+  valgrind=valgrind
   wrk=wrk
 )
 

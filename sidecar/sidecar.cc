@@ -116,7 +116,7 @@ std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settin
 const UnprovenReplicas& Sidecar::unproven() const noexcept { return impl_->shared.unproven; }
 
 const metrics::Sheet& Sidecar::sheet() const {
-  const auto origins = impl_->shared.gates.figures(cores()[0].steady_now());
+  const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,
                             origins.circuits_opened, origins.circuits_open});

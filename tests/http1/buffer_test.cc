@@ -43,14 +43,14 @@ TEST(Buffer, KeepsTheUnreadBytesWhenItMovesAndGrows) {
 
 TEST(Buffer, UsesItsRoomAgainRatherThanGrow) {
   Buffer buffer;
-  put(buffer, std::string(100, 'a'));
-  buffer.consume(100);
-  buffer.reserve(100);
-  EXPECT_EQ(buffer.writable_bytes(), 100U);
-  put(buffer, std::string(90, 'b'));
-  buffer.consume(80);
-  buffer.reserve(90);  // fits once the ten unread bytes are moved to the front
-  EXPECT_EQ(buffer.writable_bytes(), 90U);
+  put(buffer, std::string(1000, 'a'));
+  buffer.consume(1000);
+  buffer.reserve(1000);
+  EXPECT_EQ(buffer.writable_bytes(), 1000U);
+  put(buffer, std::string(990, 'b'));
+  buffer.consume(980);
+  buffer.reserve(990);  // fits once the ten unread bytes are moved to the front
+  EXPECT_EQ(buffer.writable_bytes(), 990U);
   EXPECT_EQ(buffer.readable(), std::string(10, 'b'));
 }
 

@@ -223,12 +223,14 @@ TEST_F(ExchangeTest, APoolKeepsConnectionsForAWhileOnly) {
     Outcome outcome;
     co_await ask(pool, peer.address(), "GET", outcome);
     clock_.advance(limits::upstream_idle_timeout - Milliseconds{1});
+    co_await support::NextTurn(core());
     pool.close_idle();
     auto idle = pool.take_idle(peer.address(), true);
     EXPECT_TRUE(idle && idle->reused);
     EXPECT_FALSE(pool.take_idle(peer.address(), true));
     pool.give_back(peer.address(), std::move(*idle));
     clock_.advance(limits::upstream_idle_timeout);
+    co_await support::NextTurn(core());
     pool.close_idle();
     EXPECT_FALSE(pool.take_idle(peer.address(), true));
     EXPECT_FALSE(pool.take_idle(Endpoint{"127.0.0.1", 1}, true));

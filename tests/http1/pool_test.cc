@@ -259,6 +259,7 @@ TEST_F(PoolTest, AConnectionToANameIsNotKeptForever) {
       EXPECT_TRUE(lease) << age.count();
       if (!lease) co_return;
       clock_.advance(Seconds{50});
+      co_await support::NextTurn(core());
     }
     pool_->give_back(named, std::move(*lease));
     lease.reset();

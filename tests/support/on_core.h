@@ -1,5 +1,6 @@
 #pragma once
 
+#include <coroutine>
 #include <future>
 #include <memory>
 #include <utility>
@@ -32,5 +33,19 @@ template <class Body>
 void run_on(net::Core& core, Body body) {
   start_on(core, std::move(body)).get();
 }
+
+// The next turn of the core's loop: a clock that was moved is read again there.
+class NextTurn {
+ public:
+  explicit NextTurn(net::Core& core) noexcept : core_(core) {}
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> awaiting) {
+    core_.post([awaiting] { awaiting.resume(); });
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  net::Core& core_;
+};
 
 }  // namespace ringside::support

@@ -1,4 +1,4 @@
-#include "base/frame_memory.h"
+#include "base/kept_memory.h"
 
 #include <array>
 #include <new>
@@ -14,7 +14,7 @@ struct Free {
   Free* next;
 };
 
-// Sanitizers are to see each frame's own life, so nothing is kept under them.
+// Sanitizers are to see each block's own life, so nothing is kept under them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool keeps = false;
 #elif defined(__has_feature)
@@ -33,11 +33,11 @@ class Shelves {
   ~Shelves() {
     for (Shelf& shelf : shelves_) {
       while (shelf.first != nullptr) {
-        Free* const frame = shelf.first;
-        shelf.first = frame->next;
-        ::operator delete(frame);
+        Free* const block = shelf.first;
+        shelf.first = block->next;
+        ::operator delete(block);
       }
-      shelf.kept = limits::frames_kept;  // what is freed from here on is not kept
+      shelf.kept_bytes = limits::kept_bytes;  // what is freed from here on is not kept
     }
   }
   Shelves(const Shelves&) = delete;
@@ -45,44 +45,47 @@ class Shelves {
 
   void* take(std::size_t place) {
     Shelf& shelf = shelves_[place];
-    if (shelf.first == nullptr) return ::operator new((place + 1) * step_bytes);
-    Free* const frame = shelf.first;
-    shelf.first = frame->next;
-    --shelf.kept;
-    return frame;
+    if (shelf.first == nullptr) return ::operator new(size_at(place));
+    Free* const block = shelf.first;
+    shelf.first = block->next;
+    shelf.kept_bytes -= size_at(place);
+    return block;
   }
   void give_back(void* memory, std::size_t place) noexcept {
     Shelf& shelf = shelves_[place];
-    if (shelf.kept >= limits::frames_kept) return ::operator delete(memory);
+    if (shelf.kept_bytes + size_at(place) > limits::kept_bytes) return ::operator delete(memory);
     shelf.first = new (memory) Free{shelf.first};
-    ++shelf.kept;
+    shelf.kept_bytes += size_at(place);
   }
 
  private:
+  [[nodiscard]] static constexpr std::size_t size_at(std::size_t place) noexcept {
+    return (place + 1) * step_bytes;
+  }
   struct Shelf {
     Free* first = nullptr;
-    std::size_t kept = 0;
+    std::size_t kept_bytes = 0;
   };
-  std::array<Shelf, limits::frame_size_bytes / step_bytes> shelves_{};
+  std::array<Shelf, limits::kept_block_size_bytes / step_bytes> shelves_{};
 };
 
 thread_local Shelves shelves;
 
 bool is_kept(std::size_t size_bytes) noexcept {
-  return keeps && size_bytes <= limits::frame_size_bytes;
+  return keeps && size_bytes <= limits::kept_block_size_bytes;
 }
 
 std::size_t place_of(std::size_t size_bytes) noexcept { return (size_bytes - 1) / step_bytes; }
 
 }  // namespace
 
-void* allocate_frame(std::size_t size_bytes) {
+void* allocate_kept(std::size_t size_bytes) {
   return is_kept(size_bytes) ? shelves.take(place_of(size_bytes)) : ::operator new(size_bytes);
 }
 
-void free_frame(void* frame, std::size_t size_bytes) noexcept {
-  if (is_kept(size_bytes)) return shelves.give_back(frame, place_of(size_bytes));
-  ::operator delete(frame);
+void free_kept(void* block, std::size_t size_bytes) noexcept {
+  if (is_kept(size_bytes)) return shelves.give_back(block, place_of(size_bytes));
+  ::operator delete(block);
 }
 
 }  // namespace ringside
