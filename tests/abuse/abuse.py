@@ -150,7 +150,8 @@ class Abuse(Peers):
             f"{load}: {told['count']} honest requests ({told['hits']} hits),",
             f"{told['wrong']} wrong, {told['failed']} failed;",
             f"p50 {told['p50_ms']:.1f} ms, p99 {told['p99_ms']:.1f} ms,",
-            f"worst {told['worst_ms']:.0f} ms; in {self.contained[0][2].how}: {', '.join(held)}",
+            f"worst {told['worst_ms']:.0f} ms, of hits {told['worst_hit_ms']:.0f} ms;",
+            f"in {self.contained[0][2].how}: {', '.join(held)}",
             flush=True,
         )
         for command, process, container in self.contained:

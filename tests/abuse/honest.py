@@ -24,7 +24,7 @@ class Honest:
         self.host, port = address.rsplit(":", 1)
         self.port, self.source, self.country = int(port), source, country
         self.took_s: list[float] = []
-        self.hits = 0
+        self.took_hits_s: list[float] = []
         self.wrong: list[str] = []
         self.failed: list[str] = []
 
@@ -56,7 +56,8 @@ class Honest:
             connection.close()  # the next request makes another
             return
         self.took_s.append(time.monotonic() - began)
-        self.hits += "hit" in (answer.getheader("Cache-Status") or "")
+        if "hit" in (answer.getheader("Cache-Status") or ""):
+            self.took_hits_s.append(self.took_s[-1])
         if answer.status != 200:
             self.failed.append(f"{target}: {answer.status} {body[:100]!r}")
         elif body != page(Request("GET", target, [("X-Country", self.country)], b"", b"")):
@@ -66,13 +67,14 @@ class Honest:
 def main() -> None:
     clients = Honest(**specification())
     work(clients.work, WORKERS)
-    took_ms = sorted(1000 * one for one in clients.took_s)
+    took_ms = sorted(1000 * one for one in clients.took_s) or [0.0]
     tell(
-        count=len(took_ms),
-        hits=clients.hits,
+        count=len(clients.took_s),
+        hits=len(clients.took_hits_s),
         p50_ms=took_ms[len(took_ms) // 2],
         p99_ms=took_ms[len(took_ms) * 99 // 100],
         worst_ms=took_ms[-1],
+        worst_hit_ms=1000 * max(clients.took_hits_s, default=0.0),
         wrong=len(clients.wrong),
         failed=len(clients.failed),
         shown=(clients.wrong + clients.failed)[:SHOWN],

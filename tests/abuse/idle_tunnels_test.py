@@ -7,7 +7,7 @@ import unittest
 
 from abuse import Abuse
 
-TUNNELS = 600
+TUNNELS = 400
 
 
 class IdleTunnels(Abuse):
