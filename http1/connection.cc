@@ -172,7 +172,10 @@ std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
   if (attempt.would_block) return std::nullopt;
   if (attempt.error) return Received(failure(attempt.error));
   buffer.commit(attempt.bytes);
-  if (attempt.bytes != 0) received_since_mark_ = true;
+  if (attempt.bytes != 0) {
+    received_since_mark_ = true;
+    core_.time_passed();
+  }
   return Received(attempt.bytes);
 }
 

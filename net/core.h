@@ -64,6 +64,8 @@ class Core {
   [[nodiscard]] TimePoint resident_now() const noexcept {
     return in_turn(turn_.resident, [this] { return clock_.resident_now(); });
   }
+  // Bytes came while the turn goes on: it may go on for long, and the time is read again.
+  void time_passed() noexcept { turn_ = {}; }
 
   // Memory in this core's connections' buffers; counted by them.
   [[nodiscard]] std::size_t& buffered_bytes() noexcept { return buffered_bytes_; }

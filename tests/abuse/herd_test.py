@@ -16,12 +16,14 @@ import threading
 import time
 import unittest
 
+from abuse import Abuse
 from support import WAIT_S, Tier, wait_until
 from support.memory import MIB, cpu_s, peak_resident_bytes
 from support.program import die_with_parent, raise_open_files
 from support.wire import Wire, request
 
 READERS = int(os.environ.get("HERD_READERS", "300"))
+AT_A_TIER = 300
 OBJECT_BYTES = 60 * MIB
 HONEST = 3  # who take it whole, among them
 PIECES, PIECE_PAUSE_S = 60, 0.05
@@ -30,7 +32,9 @@ HITS = pathlib.Path(__file__).parent / "hits.py"
 HITS_PAUSE_S = 0.005
 
 
-class Herd(Tier):
+class SlowObject(Tier):
+    """/large of self.source, whose body comes slowly, once the gate is open."""
+
     def setUp(self):
         super().setUp()
         raise_open_files()
@@ -39,7 +43,6 @@ class Herd(Tier):
         self.addCleanup(self.gate.set)
         self.source = self.origin()
         self.source.on["/large"] = self.slowly
-        self.replica = self.cache("cache-0", self.source)
 
     def slowly(self, turn) -> None:
         self.gate.wait(WAIT_S)
@@ -49,6 +52,12 @@ class Herd(Tier):
         for number in range(PIECES):
             time.sleep(PIECE_PAUSE_S)  # this is what is slow; nothing is waited for
             turn.send(self.object[number * piece : (number + 1) * piece])
+
+
+class Herd(SlowObject):
+    def setUp(self):
+        super().setUp()
+        self.replica = self.cache("cache-0", self.source)
 
     def crowd(self) -> list[socket.socket]:
         host, port = self.replica.address.rsplit(":", 1)
@@ -116,6 +125,18 @@ class Herd(Tier):
         self.assertEqual(figures["seen"], [[200, hashlib.sha256(body).hexdigest()]])
         self.assertEqual(self.source.count("/large"), 1)
         self.assertEqual(self.replica.get("/after").status, 200)
+
+
+class HerdAtATier(SlowObject, Abuse):
+    def test_non_readers_of_one_object_leave_honest_clients_alone(self):
+        front = self.tier()
+        honest = self.honest(front)
+        crowd = [self.wire(front.address, request("GET", "/large")) for _ in range(AT_A_TIER)]
+        self.source.wait_for("/large")
+        self.gate.set()
+        self.watch()
+        self.judge(honest, f"{len(crowd)} non-readers of one object of {OBJECT_BYTES // MIB} MiB")
+        self.assertEqual(self.source.count("/large"), 1)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import select
 import socket
 import unittest
 
+from abuse import GREEDY, Abuse
 from support import Client, Tier, wait_until
 from support.memory import MIB, peak_resident_bytes, resident_bytes
 from support.program import raise_open_files
@@ -20,6 +21,8 @@ PAGES = int(os.environ.get("TAKERS_PAGES", "400"))
 MEMORY_MIB = 32
 LARGE_BYTES = 3900 * 1024  # the store takes them: they are a little less than an eighth of it
 PAGE_BYTES = 150_000
+AT_A_TIER = 150  # together more than a quarter of what two replicas hold
+PURGE_EVERY_S = 0.5
 RECEIVE_BYTES = 4096
 BYTES = random.Random(1).randbytes(LARGE_BYTES + 5000)
 
@@ -29,15 +32,27 @@ def content(target: str, size: int) -> bytes:
     return BYTES[first : first + size]
 
 
+def large(turn) -> None:
+    turn.reply(body=content(turn.request.target, LARGE_BYTES), etag='"one"')
+
+
+def slow_taker(address: str, number: int, source: str = "127.0.0.1") -> socket.socket:
+    host, port = address.rsplit(":", 1)
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
+    one.bind((source, 0))
+    one.connect((host, int(port)))
+    one.sendall(request("GET", f"/large/{number}"))
+    return one
+
+
 class SlowTakers(Tier):
     def setUp(self):
         super().setUp()
         raise_open_files()
         self.source = self.origin()
         for number in range(TAKERS):
-            self.source.on[f"/large/{number}"] = lambda turn: turn.reply(
-                body=content(turn.request.target, LARGE_BYTES), etag='"one"'
-            )
+            self.source.on[f"/large/{number}"] = large
         for number in range(PAGES):
             self.source.on[f"/page/{number}"] = lambda turn: turn.reply(
                 body=content(turn.request.target, PAGE_BYTES)
@@ -45,12 +60,8 @@ class SlowTakers(Tier):
         self.replica = self.cache("cache-0", self.source, "--memory", f"{MEMORY_MIB}MiB")
 
     def taker(self, number: int) -> socket.socket:
-        host, port = self.replica.address.rsplit(":", 1)
-        one = socket.socket()
+        one = slow_taker(self.replica.address, number)
         self.addCleanup(one.close)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
-        one.connect((host, int(port)))
-        one.sendall(request("GET", f"/large/{number}"))
         return one
 
     def ask_pages(self, client: Client, numbers) -> int:
@@ -106,6 +117,19 @@ class SlowTakers(Tier):
             return [self.taker(number)]
 
         self.check(stored_first)
+
+
+class SlowTakersAtATier(Abuse):
+    def test_of_bodies_that_are_purged_leave_honest_clients_alone(self):
+        for number in range(AT_A_TIER):
+            self.source.on[f"/large/{number}"] = large
+        front = self.tier()
+        honest = self.honest(front)
+        for number in range(AT_A_TIER):
+            self.addCleanup(slow_taker(front.address, number, GREEDY).close)
+            self.source.wait_for(f"/large/{number}")
+        self.watch(lambda: front.administer("POST", "/purge", {"all": True}), PURGE_EVERY_S)
+        self.judge(honest, f"{AT_A_TIER} slow takers of bodies that are purged")
 
 
 if __name__ == "__main__":

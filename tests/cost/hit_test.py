@@ -88,7 +88,7 @@ class Hit(Tier):
         out = self.folder / f"counts-{arguments[0]}"
         process = Process(
             *arguments, "--threads", 1, "--insecure-peers",
-            under=("valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}"),
+            within=("valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}"),
         )  # fmt: skip
         self.addCleanup(process.stop)
         process.counts = out

@@ -29,7 +29,11 @@ from documents import (
 TIER = "ringside-cache"
 ACCOUNT = "ringside"
 USER = 65532
-PEER_SECRET = "ringside-peer-key"
+# What is in a file of a Secret: the option that names the file, the Secret, and what we call it.
+SECRETS = (
+    ("peer-key-file", "ringside-peer-key", "peer key"),
+    ("admin-token-file", "ringside-admin-token", "admin token"),
+)
 RIGHTS = [
     {
         "apiGroups": ["apps"],
@@ -309,32 +313,35 @@ def configuration(documents: Documents) -> Mistakes:
                 yield f"{pod.name}: a subPath does not follow changes"
 
 
-def peer_keys(documents: Documents) -> Mistakes:
-    """Each container of ringside, and no other, has the tier's key from a Secret; none is told."""
+def secrets(documents: Documents) -> Mistakes:
+    """Each container of ringside, and no other, has key and token from Secrets; none is told."""
     for secret in of_kind(documents, "Secret"):
-        yield f"{title(secret)}: a key in the manifests is no secret"
+        yield f"{title(secret)}: what is in the manifests is no secret"
     for pod in pods(documents):
-        secrets = {v["name"]: v["secret"] for v in pod.spec.get("volumes", []) if "secret" in v}
+        volumes = {v["name"]: v["secret"] for v in pod.spec.get("volumes", []) if "secret" in v}
         for container in pod.containers:
-            mounts = [m for m in container.get("volumeMounts", []) if m["name"] in secrets]
+            mounts = [m for m in container.get("volumeMounts", []) if m["name"] in volumes]
             if container not in pod.ringside:
-                if mounts:
-                    yield f"{pod.name}: {container['name']} has the peer key"
+                for mount in mounts:
+                    yield f"{pod.name}: {container['name']} has the secret {mount['name']}"
                 continue
             given = arguments(container)
-            folder = given.get("peer-key-file", "").rpartition("/")[0]
-            own = [m for m in mounts if m["mountPath"] == folder]
-            if not own or "insecure-peers" in given:
-                yield f"{pod.name} has no peer key"
-            elif secrets[own[0]["name"]].get("secretName") != PEER_SECRET:
-                yield f"{pod.name} has not the peer key of the others"
-            elif "subPath" in own[0]:
-                yield f"{pod.name}: a subPath does not follow changes of the peer key"
+            if "insecure-peers" in given:
+                yield f"{pod.name} needs no peer key"
+            for option, secret, what in SECRETS:
+                folder = given.get(option, "").rpartition("/")[0]
+                own = [m for m in mounts if m["mountPath"] == folder]
+                if not own:
+                    yield f"{pod.name} has no {what}"
+                elif volumes[own[0]["name"]].get("secretName") != secret:
+                    yield f"{pod.name} has not the {what} of the others"
+                elif "subPath" in own[0]:
+                    yield f"{pod.name}: a subPath does not follow changes of the {what}"
 
 
 RULES = (
     versions, labels, namespaces, selectors, ports, ingresses, policies, administration, tier,
-    rights, tokens, termination, containers, listening, configuration, peer_keys,
+    rights, tokens, termination, containers, listening, configuration, secrets,
 )  # fmt: skip
 
 

@@ -97,6 +97,13 @@ def replace(document: dict, old: str, new: str) -> None:
     arguments[:] = changed
 
 
+def mount(document: dict, volume: str) -> None:
+    """Into the application's container."""
+    spec_of(document)["containers"][0].update(
+        volumeMounts=[{"name": volume, "mountPath": "/mounted"}]
+    )
+
+
 def leave_out(document: dict, start: str) -> None:
     arguments = ringside_of(document)["args"]
     arguments[:] = [argument for argument in arguments if not argument.startswith(start)]
@@ -240,16 +247,8 @@ AGAINST_OUR_RULES = (
         lambda d: d["spec"]["ports"][0].update(name="web"),
         "leads to no port of a Service",
     ),
-    (
-        *OF_APPS,
-        lambda d: Pod(d).labels.pop("ringside-sidecar"),
-        "the tier does not let it in",
-    ),
-    (
-        *OF_POLICY,
-        lambda d: d["spec"]["ingress"][0]["from"].pop(),
-        "does not let in .*component",
-    ),
+    (*OF_APPS, lambda d: Pod(d).labels.pop("ringside-sidecar"), "the tier does not let it in"),
+    (*OF_POLICY, lambda d: d["spec"]["ingress"][0]["from"].pop(), "does not let in .*component"),
     (
         *OF_POLICY,
         lambda d: d["spec"]["ingress"][0]["ports"][0].update(port=9090),
@@ -346,15 +345,21 @@ AGAINST_OUR_RULES = (
         "a subPath does not follow",
     ),
     (*OF_CACHES, lambda d: leave_out(d, "--peer-key-file"), "ringside-cache has no peer key"),
-    (*OF_SIDECARS, lambda d: ringside_of(d)["args"].append("--insecure-peers"), "has no peer key"),
+    (*OF_SIDECARS, lambda d: ringside_of(d)["args"].append("--insecure-peers"), "needs no peer"),
     (*OF_NATIVE, lambda d: spec_of(d)["volumes"][1].update(secret={}), "key of the others"),
+    (*OF_SIDECARS, lambda d: leave_out(d, "--admin-token-file"), "sidecar has no admin token"),
     (
-        *OF_APPS,
-        lambda d: spec_of(d)["containers"][0].update(
-            volumeMounts=[{"name": "ringside-peer-key", "mountPath": "/key"}]
-        ),
-        "app: app has the peer key",
+        *OF_CACHES,
+        lambda d: spec_of(d)["volumes"][2].update(secret={"secretName": "ringside-peer-key"}),
+        "not the admin token of the others",
     ),
+    (
+        *OF_CACHES,
+        lambda d: ringside_of(d)["volumeMounts"][2].update(subPath="token"),
+        "does not follow changes of the admin token",
+    ),
+    (*OF_APPS, lambda d: mount(d, "ringside-peer-key"), "app: app has the secret ringside-peer"),
+    (*OF_APPS, lambda d: mount(d, "ringside-admin-token"), "app has the secret ringside-admin"),
 )
 
 

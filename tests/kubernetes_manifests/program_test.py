@@ -33,8 +33,11 @@ class Program(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.kubeconfig = self.folder / "kubeconfig"
         self.kubeconfig.write_text(json.dumps(KUBECONFIG))
-        self.peer_key = self.folder / "peer-key"  # in the place of the Secret's
-        self.peer_key.write_text("0" * 64 + "\n")
+        # In the place of the Secrets'.
+        self.secrets = {}
+        for option in ("peer-key-file", "admin-token-file"):
+            self.secrets[option] = self.folder / option
+            self.secrets[option].write_text("0" * 64 + "\n")
 
     def command(self, folder: str, pod: Pod, container: dict) -> list[str]:
         """As the kubelet would start it, but with files that are here."""
@@ -44,11 +47,11 @@ class Program(unittest.TestCase):
         file = self.folder / key
         file.write_text(one(documents(folder), "ConfigMap", name)["data"][key])
         command = [
-            argument.replace("$(POD_NAME)", REPLICA)
-            .replace(given["config"], str(file))
-            .replace(given["peer-key-file"], str(self.peer_key))
+            argument.replace("$(POD_NAME)", REPLICA).replace(given["config"], str(file))
             for argument in container["args"]
         ]
+        for option, here in self.secrets.items():
+            command = [argument.replace(given[option], str(here)) for argument in command]
         # The database is in the image; a build may be without.
         optional = ["--geo-optional"] if given["command"] == "sidecar" else []
         return [PROGRAM, *command, f"--kubeconfig={self.kubeconfig}", *optional, "--validate"]

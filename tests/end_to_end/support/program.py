@@ -53,10 +53,11 @@ def trusted(arguments: list[str]) -> bool:
 
 
 class Process:
-    """`ringside up`, `sidecar` or `cache`, on free ports; knows its addresses once it is ready."""
+    """`ringside up`, `sidecar` or `cache`, on free ports; knows its addresses once it is ready.
 
-    def __init__(self, *arguments, stderr=subprocess.PIPE, under=()):
-        """`under`: a command that runs the program, such as a profiler, with its options."""
+    `within`: a command that becomes the one that follows it."""
+
+    def __init__(self, *arguments, stderr=subprocess.PIPE, within=()):
         arguments = [str(argument) for argument in arguments]
         if not trusted(arguments):
             arguments.append("--insecure-peers")
@@ -64,7 +65,7 @@ class Process:
             if option not in arguments:
                 arguments += [option, "127.0.0.1:0"]
         self.child = subprocess.Popen(
-            [*under, PROGRAM, *arguments],
+            [*within, PROGRAM, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,

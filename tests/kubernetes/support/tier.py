@@ -84,8 +84,9 @@ class Deployment:
         self.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "ringside"}})
         self.endpoints = self._kept(EndpointHistory(self.api, PLACE, NAME))
         self.origin = self._kept(Origin(self.folder))
-        peer_key = f"--from-literal=key={secrets.token_hex(32)}"
-        kubectl("create", "secret", "generic", "ringside-peer-key", peer_key)
+        for name, key in (("ringside-peer-key", "key"), ("ringside-admin-token", "token")):
+            literal = f"--from-literal={key}={secrets.token_hex(32)}"
+            kubectl("create", "secret", "generic", name, literal)
         kubectl("apply", "-f", "-", stdin=manifests())
         self.wait_for_replicas(REPLICAS)
         self.sidecars = wait_until(self._ready_sidecars, "two sidecars")
