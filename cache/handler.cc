@@ -150,9 +150,9 @@ Result<void> Handler::look() {
     }
     if (invalidates) return not_a_member();
   }
-  auto understood =
-      read_context(*transaction_.request, *transaction_.settings, transaction_.core.identity.via,
-                   transaction_.context, is_member ? Keyspace::members : Keyspace::strangers);
+  auto understood = read_context(*transaction_.request, *transaction_.settings,
+                                 transaction_.core.identity.via, from_, transaction_.context,
+                                 is_member ? Keyspace::members : Keyspace::strangers);
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {
