@@ -114,6 +114,9 @@ constexpr Milliseconds client_io_timeout{30'000};
 // `client_io_timeout` | 408; closed
 constexpr size_t client_rate_least_bytes_s = 256;
 constexpr Milliseconds client_rate_grace{10'000};
+// {} that a request's body is waited for in all, and what came of it at {} B/s beside | 408
+constexpr Milliseconds upload_grace{30'000};
+constexpr size_t upload_rate_least_bytes_s = 1'024;
 // {} for upstream's `100 Continue` | the client is told `100 Continue` by us
 constexpr Milliseconds continue_timeout{1'000};
 // {} for a 1xx response to a client whose fetch others wait for, too | its connection is closed,

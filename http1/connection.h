@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <memory>
@@ -174,6 +175,8 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   IpAddress remote_;
   Incoming incoming_;
   std::optional<net::Pace> pace_;  // of clients
+  std::chrono::microseconds body_waited_{0};
+  std::uint64_t body_came_bytes_ = 0;
   const ErrorSource other_side_;
   std::string head_space_;
   ResponseHead response_head_;
