@@ -84,7 +84,8 @@ constexpr size_t idle_upstream_per_address = 256;  // {} a core | closed after u
 // the last answer says `Connection: close`
 constexpr std::uint32_t requests_per_connection = 1'000'000;
 // (--connections-per-address) {} a core, and half of all, from one client's address (of IPv6: a
-// /64) | 503 with `Retry-After`, closed. Trusted networks are not counted
+// /64) | 503 with `Retry-After`, closed. Trusted networks are not counted, nor, by a replica,
+// connections that have proved membership
 constexpr size_t connections_per_address = 4096;
 // {} in use, a core | requests wait for one
 constexpr size_t upstream_connections_per_address = 4096;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/address.h"
 #include "base/error.h"
@@ -39,6 +40,10 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   [[nodiscard]] const IpAddress& remote() const noexcept { return remote_; }
   // Who is at the other end according to a proxy that was believed (PROXY protocol).
   void set_remote(const IpAddress& address) noexcept { remote_ = address; }
+
+  // What is held of the server's room for strangers until it is known who this is, or it ends.
+  void hold_place(std::shared_ptr<void> place) noexcept { place_ = std::move(place); }
+  void leave_place() noexcept { place_.reset(); }
 
   // Breaks off reads and writes from `at` on with ErrorKind::timeout. Stays until set anew.
   void set_deadline(SteadyPoint at) noexcept;
@@ -173,6 +178,7 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   net::Core& core_;
   const std::unique_ptr<net::Transport> transport_;
   IpAddress remote_;
+  std::shared_ptr<void> place_;
   Incoming incoming_;
   std::optional<net::Pace> pace_;  // of clients
   std::chrono::microseconds body_waited_{0};
