@@ -84,7 +84,8 @@ constexpr size_t idle_upstream_per_address = 256;  // {} a core | closed after u
 // the last answer says `Connection: close`
 constexpr std::uint32_t requests_per_connection = 1'000'000;
 // (--connections-per-address) {} a core, and half of all, from one client's address (of IPv6: a
-// /64) | 503 with `Retry-After`, closed. Trusted networks are not counted
+// /64) | 503 with `Retry-After`, closed. Trusted networks are not counted, nor, by a replica,
+// connections that have proved membership
 constexpr size_t connections_per_address = 4096;
 // {} in use, a core | requests wait for one
 constexpr size_t upstream_connections_per_address = 4096;
@@ -114,6 +115,9 @@ constexpr Milliseconds client_io_timeout{30'000};
 // `client_io_timeout` | 408; closed
 constexpr size_t client_rate_least_bytes_s = 256;
 constexpr Milliseconds client_rate_grace{10'000};
+// {} that a request's body is waited for in all, and what came of it at {} B/s beside | 408
+constexpr Milliseconds upload_grace{30'000};
+constexpr size_t upload_rate_least_bytes_s = 1'024;
 // {} for upstream's `100 Continue` | the client is told `100 Continue` by us
 constexpr Milliseconds continue_timeout{1'000};
 // {} for a 1xx response to a client whose fetch others wait for, too | its connection is closed,

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <system_error>
 #include <thread>
 
 #include "base/limits.h"
@@ -23,23 +24,28 @@ void Writer::write(std::string_view lines) {
       dropped_ += lines_in(lines);
       return;
     }
-    if (!begun_) begin();
+    // Without the thread whoever has something to say writes it, as far as that goes at once.
+    if (!begun_ && !begin()) return put(lines, 0);
     waiting_ += lines;
   }
   changed_.notify_all();
 }
 
 // The thread takes no signals: they are for the one that waits for them.
-void Writer::begin() {
-  begun_ = true;
+bool Writer::begin() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([this] { run(); });
-  pthread_setname_np(thread.native_handle(), "log");
-  thread.detach();
+  try {
+    std::thread thread([this] { run(); });
+    pthread_setname_np(thread.native_handle(), "log");
+    thread.detach();
+    begun_ = true;
+  } catch (const std::system_error&) {  // tried again with the next line
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return begun_;
 }
 
 void Writer::flush(Milliseconds at_most) {
@@ -55,7 +61,7 @@ void Writer::run() {
     in_hand.swap(waiting_);
     in_hand_bytes_ = in_hand.size();
     lock.unlock();
-    put(in_hand);
+    put(in_hand, -1);
     in_hand.clear();
     lock.lock();
     in_hand_bytes_ = 0;
@@ -63,16 +69,20 @@ void Writer::run() {
   }
 }
 
-// For as long as it takes. What can't be written at all is dropped: there is nobody left to tell.
-void Writer::put(std::string_view lines) {
+// What can't be written at all is dropped: there is nobody left to tell.
+void Writer::put(std::string_view lines, int patience_ms) {
   while (!lines.empty()) {
     const std::string_view piece = piece_for_pipe(lines);
+    pollfd ready{file_, POLLOUT, 0};
+    if (patience_ms >= 0 && ::poll(&ready, 1, patience_ms) == 0) {
+      dropped_ += lines_in(lines);
+      return;
+    }
     const ssize_t wrote = ::write(file_, piece.data(), piece.size());
     if (wrote >= 0) {
       lines.remove_prefix(static_cast<std::size_t>(wrote));
     } else if (errno == EAGAIN) {  // made so by somebody who has it, too
-      pollfd ready{file_, POLLOUT, 0};
-      static_cast<void>(::poll(&ready, 1, -1));
+      static_cast<void>(::poll(&ready, 1, patience_ms));
     } else if (errno != EINTR) {
       dropped_ += lines_in(lines);
       return;

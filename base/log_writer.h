@@ -27,9 +27,12 @@ class Writer {
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }  // lines
 
  private:
-  void begin();
+  // False: there is no thread to be had now.
+  [[nodiscard]] bool begin();
   [[noreturn]] void run();
-  void put(std::string_view lines);
+  // Each piece once the descriptor takes it, within so long (for poll; -1: for as long as it
+  // takes).
+  void put(std::string_view lines, int patience_ms);
 
   const int file_;
   std::atomic<std::uint64_t> dropped_{0};

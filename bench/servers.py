@@ -144,7 +144,8 @@ def start_ringside(machine: Machine, group: Group, name: str, port: int, words: 
 
 
 def start_ringside_cache(machine: Machine, group: Group, name: str, port: int, origin: int) -> None:
-    words = ["cache", "--name", name, "--origin", f"http://127.0.0.1:{origin}", "--memory", "1GiB"]
+    words = ["cache", "--name", name, "--origin", f"http://127.0.0.1:{origin}", "--memory", "1GiB",
+             "--insecure-peers"]
     start_ringside(machine, group, name, port, words)
 
 

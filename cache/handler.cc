@@ -42,6 +42,9 @@ Forward forward_reason(const Transaction& transaction) {
 constexpr std::string_view speaks_unproven =
     "internal fields without a proof of membership are ignored; a sidecar needs this tier's "
     "--peer-key-file";
+constexpr std::string_view speaks_to_keyless =
+    "internal fields are ignored: there is no peer key here to prove membership by; give this "
+    "replica and its sidecars the same --peer-key-file, or all of them --insecure-peers";
 
 Error not_a_member() {
   return {ErrorKind::forbidden, ErrorSource::client, Retry::no,
@@ -88,9 +91,8 @@ void Handler::complain(const IpAddress& of, std::string_view what) {
                *held_back == 0 ? "" : fmt::format(" ({} such lines before this one)", *held_back));
 }
 
-// Where there is no key everybody is taken at their word.
 bool Handler::is_from_member() const noexcept {
-  return transaction_.settings->peer_keys == nullptr || door_.proven() != nullptr;
+  return transaction_.settings->insecure_peers || door_.proven() != nullptr;
 }
 
 // Whose key is not one any more is answered this once.
@@ -142,12 +144,15 @@ Result<void> Handler::look() {
   if (!is_member) {
     const bool invalidates = transaction_.request->fields.has(http::internal::invalidate);
     transaction_.is_from_impostor = strip_internal(transaction_.request->fields);
-    if (invalidates || transaction_.is_from_impostor) complain(from_, speaks_unproven);
+    if (invalidates || transaction_.is_from_impostor) {
+      const bool has_key = transaction_.settings->peer_keys != nullptr;
+      complain(from_, has_key ? speaks_unproven : speaks_to_keyless);
+    }
     if (invalidates) return not_a_member();
   }
-  auto understood =
-      read_context(*transaction_.request, *transaction_.settings, transaction_.core.identity.via,
-                   transaction_.context, is_member ? Keyspace::members : Keyspace::strangers);
+  auto understood = read_context(*transaction_.request, *transaction_.settings,
+                                 transaction_.core.identity.via, from_, transaction_.context,
+                                 is_member ? Keyspace::members : Keyspace::strangers);
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {

@@ -23,6 +23,7 @@ class Handler final : public hop::Handler, private Stalled {
   [[nodiscard]] bool serves_hops() const override { return true; }
   [[nodiscard]] bool introduce(const IpAddress& from, const http::RequestHead& request,
                                http::Response& response) override;
+  [[nodiscard]] bool knows_caller() const noexcept override { return door_.proven() != nullptr; }
   void begin(const IpAddress& from) override;
   [[nodiscard]] std::uint32_t requests_per_connection() const override;
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,

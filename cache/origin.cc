@@ -4,7 +4,6 @@
 
 #include "cache/conditional.h"
 #include "cache/transaction.h"
-#include "http/internal_fields.h"
 
 namespace ringside::cache {
 namespace {
@@ -34,12 +33,9 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_origin(CoreState& core, const S
   outgoing.fields = fields.text();
   const hop::UpstreamLimits limits{settings.connect_timeout, settings.first_byte_timeout,
                                    core.core.steady_now() + time_allowed};
-  const auto told = request.fields.first(http::internal::client);
-  const auto address = told ? IpAddress::try_parse(*told) : std::nullopt;
-  const IpAddress client = address ? subscriber_of(*address) : IpAddress{};
   auto exchange = core.origins->exchange();
-  const auto asked =
-      co_await core.origin_access.ask(context.route->origins, *exchange, outgoing, limits, client);
+  const auto asked = co_await core.origin_access.ask(context.route->origins, *exchange, outgoing,
+                                                     limits, context.client);
   std::optional<int> status;
   if (asked.answered) status = exchange->head().status;
   core.sheet.count_origin_requests(asked.requests, status);

@@ -1,6 +1,7 @@
 #include "cache/replica.h"
 
 #include <atomic>
+#include <optional>
 #include <vector>
 
 #include "cache/core_state.h"
@@ -52,6 +53,12 @@ struct Replica::Impl {
     }
   }
 
+  // Of connections from one address that prove nothing. Where nobody has to, all may be members'.
+  [[nodiscard]] std::optional<std::size_t> limit_of(net::Core& core) const {
+    const Settings& current = *cores[core.index()]->settings;
+    return current.insecure_peers ? std::nullopt : std::optional(current.connections_per_address);
+  }
+
   void show_topology(const Settings& of) {
     if (!of.membership) return;
     sheet.set_topology(of.membership->topology->version(), of.membership->size(),
@@ -74,9 +81,11 @@ Replica::~Replica() { stop(); }
 Result<std::unique_ptr<Replica>> Replica::start(Start start, const Clock& clock) {
   const hop::Setup setup = start.setup;
   std::unique_ptr<Replica> replica(new Replica(std::move(start), clock));
-  const auto serving = replica->serve(setup, [&impl = *replica->impl_](net::Core& core) {
-    return std::make_unique<Handler>(*impl.cores[core.index()]);
-  });
+  Impl& impl = *replica->impl_;
+  const auto serving = replica->serve(
+      setup,
+      [&impl](net::Core& core) { return std::make_unique<Handler>(*impl.cores[core.index()]); },
+      [&impl](net::Core& core, const IpAddress&) { return impl.limit_of(core); });
   if (!serving) return serving.error();
   return replica;
 }

@@ -30,6 +30,13 @@ std::optional<shard::Bucket> bucket_in(std::string_view digits) noexcept {
   return is_bucket ? std::optional(bucket) : std::nullopt;
 }
 
+IpAddress client_of(const http::Fields& fields, bool from_sidecar, const IpAddress& from) {
+  if (!from_sidecar) return subscriber_of(from);
+  const auto told = fields.first(http::internal::client);
+  const auto address = told ? IpAddress::try_parse(*told) : std::nullopt;
+  return address ? subscriber_of(*address) : IpAddress{};
+}
+
 // What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
 // §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
 void remove_hop_by_hop(http::Fields& fields) {
@@ -76,10 +83,12 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
 }  // namespace
 
 Result<void> read_context(http::RequestHead& request, const Settings& settings,
-                          std::string_view own_via, RequestContext& context, Keyspace keyspace) {
+                          std::string_view own_via, const IpAddress& from, RequestContext& context,
+                          Keyspace keyspace) {
   context.method = request.method;
   context.route = nullptr;
   context.from_sidecar = request.fields.has(http::internal::topology);
+  context.client = client_of(request.fields, context.from_sidecar, from);
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
   context.hop = *hop;

@@ -24,6 +24,9 @@ struct RequestContext {
   std::string host;
   std::string country;  // as the sidecar said it; empty where it didn't
   bool from_sidecar = false;
+  // Whose share of an origin's places it takes: the client that the sidecar told of, or else who
+  // asks; nobody's where a sidecar tells of none.
+  IpAddress client;
   const Route* route = nullptr;  // into the Settings; null only where PURGE has none
   // For all of it, from its arrival on: our own limit, or less where the sidecar waits no longer.
   Milliseconds time_allowed{0};
@@ -44,10 +47,12 @@ struct RequestContext {
 // requests that have been at `own_via` before. With hop.answer_here nothing else is decided. A pure
 // function of the request, the settings and the name.
 //
+// `from`: who asks.
 // The route's rules are applied: the request's fields and the target's query are from then on what
 // the origin would be asked with (views into the settings, which must outlive them).
 [[nodiscard]] Result<void> read_context(http::RequestHead& request, const Settings& settings,
-                                        std::string_view own_via, RequestContext& context,
+                                        std::string_view own_via, const IpAddress& from,
+                                        RequestContext& context,
                                         Keyspace keyspace = Keyspace::members);
 
 // What a stranger may not say: takes the internal fields away. True where it spoke like a sidecar.

@@ -27,8 +27,9 @@ struct Settings : hop::Options {
   std::vector<Route> routes;
   http::RouteTable route_table;        // over routes
   tier::MembershipPointer membership;  // of its peers and itself; null: it knows of no tier
-  // Only who proves to know one of them is heeded as a member; null: whoever speaks like one is.
+  // Who proves to know one of them is heeded as a member; null: nobody can prove anything.
   std::shared_ptr<const hop::PeerKeys> peer_keys;
+  bool insecure_peers = false;  // whoever speaks like a member is heeded as one, without a proof
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
 };

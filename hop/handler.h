@@ -62,6 +62,9 @@ class Handler {
     static_cast<void>(from), static_cast<void>(request), static_cast<void>(response);
     return false;
   }
+  // Whether such words have shown who is there: one of ours, and no client that is counted by its
+  // address.
+  [[nodiscard]] virtual bool knows_caller() const noexcept { return false; }
   // A request has arrived, or bytes that are none.
   virtual void begin(const IpAddress& from) = 0;
   // How many requests a connection may bring.

@@ -19,6 +19,8 @@ struct Options {
   Milliseconds connect_timeout = limits::connect_timeout;
   Milliseconds first_byte_timeout = limits::first_byte_timeout;
   Milliseconds request_deadline = limits::request_deadline;
+  // Of one client's address, a core; a replica counts those alone that have not proved membership.
+  std::size_t connections_per_address = limits::connections_per_address;
   std::size_t origin_connections = limits::origin_connections;  // requests at once, for each origin
 };
 

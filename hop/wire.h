@@ -33,6 +33,7 @@ struct ServerTerms {
   MakeHandler make_handler;  // one for each connection, on its core's thread
   // How many connections of a core one client may have open, at most half of all; nullopt: as many
   // as it likes, as a proxy may, behind which there are many clients. Of IPv6 a /64 is one client.
+  // A connection counts until its handler knows who is there.
   // On the core's thread. Null: nobody is limited.
   std::function<std::optional<std::size_t>(net::Core&, const IpAddress&)> address_limit;
   AccessLog* access_log = nullptr;  // outlives the server; null: none is written

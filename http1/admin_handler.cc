@@ -75,14 +75,16 @@ Task<void> AdminHandler::answer(RequestHead& request, Caller& caller, Response& 
   // content is the last on its connection.
   const bool last = has_content(request);
   judge(request, turn);
-  if (turn.route != nullptr && request.expects_continue && !client_.body_done()) {
+  // Who may only read must not take the room for bodies of those who change something.
+  const bool reads_body = request.method != "GET" && request.method != "HEAD";
+  if (turn.route != nullptr && reads_body && request.expects_continue && !client_.body_done()) {
     ResponseHead go_on;
     go_on.status = 100;
     go_on.reason = reason_of(go_on.status);
     // Where this fails the answer will, too.
     static_cast<void>(co_await caller.tell(go_on, limits::admin_io_timeout));
   }
-  if (turn.route != nullptr) co_await read_body(turn);
+  if (turn.route != nullptr && reads_body) co_await read_body(turn);
   if (turn.route != nullptr) co_await call(turn);
   site_.bodies_bytes -= turn.body.size();
   give(turn, response);

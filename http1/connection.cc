@@ -20,8 +20,9 @@ static_assert(write_patience >= 2);
 // the other side has taken; afterwards the connection's own stands again.
 class PacedWait {
  public:
-  PacedWait(net::Core& core, net::Deadline& deadline, std::optional<net::Pace>& pace,
-            int patience = 1) noexcept
+  // `most`: for this wait, whatever the pace allows.
+  PacedWait(net::Core& core, net::Deadline& deadline, std::optional<net::Pace>& pace, int patience,
+            std::chrono::microseconds most = limits::client_rate_grace) noexcept
       : core_(core),
         deadline_(deadline),
         pace_(pace),
@@ -30,8 +31,8 @@ class PacedWait {
         armed_(deadline.armed()) {
     if (!pace_) return;
     began_ = core.steady_now();
-    const auto left =
-        std::min<std::chrono::microseconds>(pace_->left() * patience_, limits::client_rate_grace);
+    const auto left = std::min<std::chrono::microseconds>(
+        {pace_->left() * patience_, most, limits::client_rate_grace});
     const SteadyPoint patience_ends =
         began_ + std::chrono::duration_cast<SteadyPoint::duration>(left);
     if (!armed_ || patience_ends < own_) deadline_.set(patience_ends);
@@ -237,6 +238,8 @@ Task<Result<void>> Connection::shake_hands() {
 }
 
 std::optional<Result<void>> Connection::take_request(const HeadLimits& limits, RequestHead& head) {
+  body_waited_ = {};
+  body_came_bytes_ = 0;
   return incoming_.take_request(limits, head);
 }
 
@@ -271,15 +274,20 @@ Task<Result<std::string_view>> Connection::read_body() {
   while (true) {
     if (auto taken = take_body()) co_return *taken;
     Result<std::size_t> received = std::size_t{0};
+    const SteadyPoint began = core_.steady_now();
     {
-      const PacedWait wait(core_, *this, pace_);
+      const PacedWait wait(core_, *this, pace_, 1,
+                           net::upload_patience(body_came_bytes_) - body_waited_);
       received = co_await receive(incoming_.wanted_body_bytes(), true);
     }
+    body_waited_ +=
+        std::chrono::duration_cast<std::chrono::microseconds>(core_.steady_now() - began);
     if (!received) co_return received.error();
     if (*received == 0) {
       if (!incoming_.end_with_close()) co_return failure({});
       co_return std::string_view{};
     }
+    body_came_bytes_ += *received;
     if (pace_) pace_->moved(*received);
   }
 }

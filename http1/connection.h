@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/address.h"
 #include "base/error.h"
@@ -38,6 +40,10 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   [[nodiscard]] const IpAddress& remote() const noexcept { return remote_; }
   // Who is at the other end according to a proxy that was believed (PROXY protocol).
   void set_remote(const IpAddress& address) noexcept { remote_ = address; }
+
+  // What is held of the server's room for strangers until it is known who this is, or it ends.
+  void hold_place(std::shared_ptr<void> place) noexcept { place_ = std::move(place); }
+  void leave_place() noexcept { place_.reset(); }
 
   // Breaks off reads and writes from `at` on with ErrorKind::timeout. Stays until set anew.
   void set_deadline(SteadyPoint at) noexcept;
@@ -172,8 +178,11 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   net::Core& core_;
   const std::unique_ptr<net::Transport> transport_;
   IpAddress remote_;
+  std::shared_ptr<void> place_;
   Incoming incoming_;
   std::optional<net::Pace> pace_;  // of clients
+  std::chrono::microseconds body_waited_{0};
+  std::uint64_t body_came_bytes_ = 0;
   const ErrorSource other_side_;
   std::string head_space_;
   ResponseHead response_head_;

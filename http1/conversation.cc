@@ -28,6 +28,7 @@ class Conversation {
         ResponseWriter::Terms word;
         word.minor_version = request_.minor_version;
         const auto told = co_await write(word, request_.keep_alive);
+        if (handler_.knows_caller()) client_.leave_place();
         goes_on = told.keep_alive && client_.body_done();
         continue;
       }

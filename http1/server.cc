@@ -30,6 +30,8 @@ struct Server::Door final : public net::Closable {
   Task<void> accept_all();
   void admit(std::unique_ptr<net::Transport> transport);
   void turn_away(net::Transport& transport);
+  // A place among the connections from there, until it is let go.
+  std::shared_ptr<void> place_of(const IpAddress& subscriber);
   Task<void> serve(std::unique_ptr<net::Transport> transport);
   void accept_what_waits();
   void close() noexcept override {
@@ -55,12 +57,19 @@ Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport) {
   // Of the socket's address, whoever a PROXY header says is behind it.
   const IpAddress from = connection.remote();
   const bool counted = admission.address_limit && admission.address_limit(core, from).has_value();
-  if (counted) ++open_from[subscriber_of(from)];
+  if (counted) connection.hold_place(place_of(subscriber_of(from)));
   co_await session(connection);
-  const auto row = open_from.find(subscriber_of(from));
-  if (counted && --row->second == 0) open_from.erase(row);
+  connection.leave_place();
   connections.erase(place);
   open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::shared_ptr<void> Server::Door::place_of(const IpAddress& subscriber) {
+  ++open_from[subscriber];
+  return {this, [subscriber](Door* door) {
+            const auto row = door->open_from.find(subscriber);
+            if (--row->second == 0) door->open_from.erase(row);
+          }};
 }
 
 // An answer at once, before anything is read: there is no room to wait for a request.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -32,5 +33,16 @@ class Pace {
   std::chrono::microseconds left_;
   std::size_t least_bytes_s_;
 };
+
+// How long a client is waited for while so much of a request's body comes: in proportion to what is
+// there, so that neither a length that is only declared nor a body without an end holds a place for
+// long.
+[[nodiscard]] constexpr std::chrono::microseconds upload_patience(
+    std::uint64_t came_bytes) noexcept {
+  const auto counted =
+      static_cast<std::int64_t>(std::min(came_bytes, limits::request_body_size_bytes));
+  constexpr auto rate = static_cast<std::int64_t>(limits::upload_rate_least_bytes_s);
+  return limits::upload_grace + std::chrono::microseconds(counted * 1'000'000 / rate);
+}
 
 }  // namespace ringside::net

@@ -210,11 +210,11 @@ constexpr auto options = std::to_array<Option>({
      "Whose connections begin with a PROXY protocol header",
      "Version 1 or 2. From them it is required, from others it is no HTTP (400)", "",
      "10.1.0.0/16"},
-    {"connections-per-address", for_up | for_sidecar,
+    {"connections-per-address", for_servers,
      value<&C::connections_per_address, parse_count<limits::connections_per_core>>, "N",
      "Open connections from one client's address, a thread; trusted ones are free",
-     "Beyond: 503, closed. Those that `--trust` and `--proxied-from` name are not "
-     "counted"},
+     "Beyond: 503, closed. Those that `--trust` and `--proxied-from` name are not counted; at a "
+     "replica's port those that have proved membership, and with `--insecure-peers` nobody's"},
     {"country-header", for_servers, value<&C::country_header, parse_field_name>, "NAME",
      "The header that tells the origin the country", "The clients' own is stripped"},
     {"underscores", for_up | for_sidecar, value<&C::underscores, parse_switch, Form::on_off>, "",

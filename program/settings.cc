@@ -90,6 +90,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   auto out = std::make_shared<cache::Settings>();
   static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
   out->tls = *std::move(tls);
+  out->insecure_peers = configuration.insecure_peers;
   for (const RouteConfiguration& route : routes) {
     if (route.origins.empty()) {
       return invalid_input(fmt::format("{}: route {} has no origin; give it one, or --origin",

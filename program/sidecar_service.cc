@@ -61,7 +61,7 @@ std::string SidecarService::not_ready() const {
 }
 
 std::vector<std::string> SidecarService::details() const {
-  std::vector<std::string> lines = sidecar_->unproven().lines();
+  std::vector<std::string> lines = sidecar_->unproven().lines(*membership());
   const std::lock_guard lock(mutex_);
   lines.insert(lines.begin(), describe(countries_));
   return lines;

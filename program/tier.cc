@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "metrics/sheet.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -31,6 +32,15 @@ Result<std::shared_ptr<const shard::Topology>> topology_of(const MembershipPoint
   return made;
 }
 
+// At their ports nobody is to be counted: our own sidecar's connections begin as strangers'.
+std::shared_ptr<const cache::Settings> of_replicas(const cache::Settings& settings,
+                                                   PeerKeysPointer keys) {
+  auto out = std::make_shared<cache::Settings>(settings);
+  out->peer_keys = std::move(keys);
+  out->connections_per_address = limits::connections_per_core;
+  return out;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, const Clock& clock,
@@ -47,7 +57,7 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   if (!keys) return keys.error();
   auto made = make_cache_settings(*complete, *nobody);
   if (!made) return made.error();
-  const auto for_replicas = with_peer_keys(**made, *keys);
+  const auto for_replicas = of_replicas(**made, *keys);
   auto first = tier->grow({{}, {}, *nobody, {}}, *complete, for_replicas,
                           configuration.replica_count.value_or(replicas_by_default));
   if (!first) return first.error();
@@ -183,7 +193,7 @@ Result<void> Tier::apply(const Configuration& next) {
                                    ? present.replicas.size()
                                    : next.replica_count.value_or(replicas_by_default);
   return change(next, countries,
-                {with_peer_keys(**for_sidecar, *keys), with_peer_keys(**for_replicas, *keys)},
+                {with_peer_keys(**for_sidecar, *keys), of_replicas(**for_replicas, *keys)},
                 replicas);
 }
 

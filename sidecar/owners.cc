@@ -75,9 +75,10 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
 // country's.
 std::optional<Error> Owners::wants_proof(const http::ResponseHead& head) {
   if (settings_.peer_keys || !head.fields.has(http::internal::unproven)) return std::nullopt;
-  Error refused{ErrorKind::untrusted, ErrorSource::peer,
-                outgoing_.body == nullptr ? Retry::yes : Retry::no,
-                "it wants a proof of membership; give this sidecar its --peer-key-file"};
+  Error refused{
+      ErrorKind::untrusted, ErrorSource::peer, outgoing_.body == nullptr ? Retry::yes : Retry::no,
+      "it wants a proof of membership; give this sidecar its --peer-key-file, or start the "
+      "replica, too, with --insecure-peers"};
   if (const auto held_back = core_.peer_complaints.next(core_.core.steady_now())) {
     log::warning("replica {} is not used: {}", outgoing_.peer, refused.message);
   }

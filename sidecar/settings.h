@@ -39,7 +39,6 @@ struct Options {
   // The field by which they give it, in lower case; see http::told_client.
   std::string client_address_from{http::x_forwarded_for};
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
-  std::size_t connections_per_address = limits::connections_per_address;  // of one core
   bool underscores = false;  // fields whose names have one are passed on
   WithoutReplica without_replica = WithoutReplica::refuse;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/limits.h"
 #include "http/canonical_field.h"
@@ -121,12 +122,14 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-// `name`, `name=value`, or with all cookies `name*lines`.
-void append_cookie(std::string& out, const http::Fields& fields, std::string_view name) {
+// `name`, `name=value`, or with all cookies `name*lines`; the lines stand once, whatever the number
+// of such parts, so that a head that a client may send fits into what the replica takes.
+void append_cookie(std::string& out, const http::Fields& fields, std::string_view name,
+                   bool& has_lines) {
   const CookieValues values = cookie(fields, name);
   if (!values.are_certain) {
     out.push_back('*');
-    append_escaped(out, lines_of(fields, "cookie"));
+    if (!std::exchange(has_lines, true)) append_escaped(out, lines_of(fields, "cookie"));
   } else if (values.found) {
     out.push_back('=');
     append_escaped(out, values.text);
@@ -142,7 +145,8 @@ void append_header(std::string& out, const http::Fields& fields, std::string_vie
 
 // What the value is a value of, and the value: after a change of a route's key, a header's `DE`
 // must not meet what was stored for the country.
-void append_part(std::string& out, const shard::KeyPart& part, const RequestFacts& facts) {
+void append_part(std::string& out, const shard::KeyPart& part, const RequestFacts& facts,
+                 bool& has_cookie_lines) {
   using Kind = shard::KeyPart::Kind;
   switch (part.kind) {
     case Kind::country:
@@ -157,7 +161,7 @@ void append_part(std::string& out, const shard::KeyPart& part, const RequestFact
       break;
     case Kind::cookie:
       append_escaped(out.append("cookie:"), part.name);
-      append_cookie(out, facts.fields, part.name);
+      append_cookie(out, facts.fields, part.name, has_cookie_lines);
       break;
     case Kind::path:
     case Kind::query:
@@ -176,7 +180,8 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 }
 
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts) {
-  for (const shard::KeyPart& part : spec.parts) append_part(out, part, facts);
+  bool has_cookie_lines = false;
+  for (const shard::KeyPart& part : spec.parts) append_part(out, part, facts, has_cookie_lines);
   for (const http::Field& field : facts.fields) {
     if (!is_of_proxies(field.name) || http::is_continued_line(facts.fields, field)) continue;
     append_escaped(out.append("proxy:"), field.name);

@@ -49,13 +49,14 @@ bool UnprovenReplicas::are_all(const tier::Membership& membership) const {
   return true;
 }
 
-std::vector<std::string> UnprovenReplicas::lines() const {
+std::vector<std::string> UnprovenReplicas::lines(const tier::Membership& membership) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
-  out.reserve(rows_.size());
-  for (const auto& [replica, row] : rows_) {
-    out.push_back(fmt::format("replica {} at {} is not used: {}", replica.first,
-                              replica.second.text(), row.why));
+  for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
+    const auto row = rows_.find(Key(membership.name(index), membership.address(index)));
+    if (row == rows_.end()) continue;
+    out.push_back(fmt::format("replica {} at {} is not used: {}", membership.name(index),
+                              membership.address(index).text(), row->second.why));
   }
   return out;
 }

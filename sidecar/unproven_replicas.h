@@ -31,8 +31,9 @@ class UnprovenReplicas {
 
   // Whether it is true of every member that is anywhere, of which there is one.
   [[nodiscard]] bool are_all(const tier::Membership& membership) const;
-  // A line for each.
-  [[nodiscard]] std::vector<std::string> lines() const;
+  // A line for each that is a member: a core that has not heard yet that another is gone may have
+  // added it once more.
+  [[nodiscard]] std::vector<std::string> lines(const tier::Membership& membership) const;
 
  private:
   struct Row {

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/limits.h"
@@ -93,6 +96,58 @@ TEST(LogWriter, APipeThatNobodyReadsStopsNobodyAndIsWrittenWhenItIsRead) {
   reader.join();
   EXPECT_TRUE(read.starts_with("line 0..."));
   EXPECT_GE(static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n')), lines - dropped);
+}
+
+// While it lives no thread finds room for its stack.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 47U);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+// It threw, took no signals from then on, and everything that was said later waited for ever.
+TEST(LogWriter, WithoutAThreadNothingWasWritten) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  static Writer* const writer = new Writer(ends[1]);
+  const auto written = [&] {
+    std::array<char, 4096> piece{};
+    const ssize_t bytes = ::read(ends[0], piece.data(), piece.size());
+    return std::string(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  };
+  sigset_t before;
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  {
+    const NoThreads none;
+    EXPECT_THROW(std::thread([] {}), std::system_error);
+    writer->write("said at once\n");
+    EXPECT_EQ(written(), "said at once\n");
+    // And nobody waits for a reader.
+    const std::string line(1000, 'x');
+    for (int count = 0; count < 1000 && writer->dropped() == 0; ++count) writer->write(line + "\n");
+    EXPECT_EQ(writer->dropped(), 1U);
+  }
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  EXPECT_EQ(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
+  writer->write("by a thread\n");
+  std::string read;
+  while (read.find("by a thread\n") == std::string::npos) read += written();
 }
 
 }  // namespace

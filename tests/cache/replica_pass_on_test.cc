@@ -274,7 +274,7 @@ TEST(ReplicaPassOn, AnAnswerBeforeTheBodysEndEndsTheConnection) {
 // An upload that takes longer than the origin may take for an answer, at a rate that clients may
 // have.
 TEST(ReplicaPassOn, ASlowUploadIsNotCutOffWhileItMoves) {
-  constexpr std::size_t piece_size_bytes = 9 * limits::client_rate_least_bytes_s;
+  constexpr std::size_t piece_size_bytes = 9 * limits::upload_rate_least_bytes_s;
   std::atomic<std::size_t> arrived{0};
   ScriptedPeer origin([&](Stage& stage) {
     stage.read_head();

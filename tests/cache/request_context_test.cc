@@ -30,7 +30,8 @@ Result<void> read_context(const std::string& bytes, RequestContext& context,
   http::RequestHead request;
   const auto parsed = http::parse_request_head(bytes, http::HeadLimits::defaults(), request);
   EXPECT_TRUE(parsed) << parsed.error().message;
-  return cache::read_context(request, settings, "cache-0 (here)", context);
+  return cache::read_context(request, settings, "cache-0 (here)", *IpAddress::parse("192.0.2.7"),
+                             context);
 }
 
 struct UseRow {
@@ -221,6 +222,28 @@ TEST(RequestContext, TakesNoLongerThanTheSidecarWaits) {
     ASSERT_TRUE(read_context("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.fields + "\r\n", context,
                              settings));
     EXPECT_EQ(context.time_allowed, Milliseconds{row.allowed_ms}) << row.fields;
+  }
+}
+
+TEST(RequestContext, IsOfTheClientThatASidecarTellsOfOrElseOfWhoAsks) {
+  struct Row {
+    std::string fields;
+    std::string client;  // empty: nobody's
+  };
+  const auto settings = some_settings();
+  const std::string from_sidecar = "Ringside-Topology: 0\r\n";
+  for (const Row& row :
+       std::vector<Row>{{"", "192.0.2.7"},
+                        {"Ringside-Client: 198.51.100.1\r\n", "192.0.2.7"},
+                        {from_sidecar, ""},
+                        {from_sidecar + "Ringside-Client: mallory\r\n", ""},
+                        {from_sidecar + "Ringside-Client: 198.51.100.1\r\n", "198.51.100.1"},
+                        {from_sidecar + "Ringside-Client: 2001:db8::1:2:3:4\r\n", "2001:db8::"}}) {
+    RequestContext context;
+    ASSERT_TRUE(read_context("GET / HTTP/1.1\r\nHost: a.test\r\n" + row.fields + "\r\n", context,
+                             settings));
+    const auto expected = row.client.empty() ? IpAddress{} : *IpAddress::parse(row.client);
+    EXPECT_EQ(context.client, expected) << row.fields << context.client.text();
   }
 }
 

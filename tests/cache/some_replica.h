@@ -24,6 +24,7 @@ class SomeReplica {
     const http::RouteMatch everything;
     settings_->routes = {{"all", everything, {net::Origin{origin, 1}}}};
     settings_->route_table = http::RouteTable::make({everything}).value();
+    settings_->insecure_peers = true;  // tests speak like sidecars; see replica_stranger_test.cc
     settings_->purge_from = {Network::parse("127.0.0.1/32").value()};
     Replica::Start start;
     start.name = std::move(name);

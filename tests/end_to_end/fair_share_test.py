@@ -16,10 +16,20 @@ class Uploads(Tier):
     """They were slow, and from one address, and every other miss was told 503."""
 
     def test_slow_ones_leave_room_for_another_clients_misses(self):
-        source = self.origin()
-        replica = self.cache("cache-0", source, "--origin-connections", PLACES)
+        replica = self.cache("cache-0", self.origin(), "--origin-connections", PLACES)
         front = self.sidecar([replica], "--trust", TRUSTED)
-        uploads = [Wire(front.address, source=GREEDY) for _ in range(2 * PLACES)]
+        self.leave_room(front, replica)
+
+    def test_slow_ones_at_a_replicas_own_port_leave_room_too(self):
+        """Nobody told whose requests a stranger's were, so it had no share and took everything."""
+        replica = self.start(
+            "cache", "--name", "cache-0", "--origin", self.origin().url, "--threads", 1,
+            "--origin-connections", PLACES, as_it_comes=True,
+        )  # fmt: skip
+        self.leave_room(replica, replica)
+
+    def leave_room(self, door, replica) -> None:
+        uploads = [Wire(door.address, source=GREEDY) for _ in range(2 * PLACES)]
         for upload in uploads:
             self.addCleanup(upload.close)
             upload.send(request("POST", "/upload", "Content-Length: 1000") + b"x" * 10)
@@ -29,7 +39,7 @@ class Uploads(Tier):
             and replica.metric("ringside_origin_queue_depth") == len(uploads) - in_use,
             "uploads to take their share",
         )
-        with Wire(front.address, source=HONEST) as honest:
+        with Wire(door.address, source=HONEST) as honest:
             for number in range(20):
                 self.assertEqual(honest.ask("GET", f"/miss/{number}").status, 200)
         for upload in uploads:

@@ -239,6 +239,43 @@ class Strangers(Peers):
             self.assertFalse(front.get("/country", client).is_hit)
 
 
+class Alone(Peers):
+    """A replica that was told of no peers and of no key took everybody for a member."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.start(
+            "cache", "--name", "cache-0", "--origin", self.source.url, as_it_comes=True
+        )
+
+    def test_a_replica_of_no_tier_and_without_a_key_believes_nobody(self):
+        host = {"Host": "a.test"}
+        strange = self.store.ask("GET", "/country", fields=Strangers.CLAIMS | host)
+        self.assertEqual((strange.status, strange.text), (200, "nobody"))
+        self.assertIsNone(strange.field("Ringside-Outcome"))
+        self.assertNotIn(b"ringside-", self.source.last().raw.lower())
+        claims = {"Ringside-Topology": "0" * 32, "Max-Forwards": "0"} | host
+        for target, claim in (("/country", "Ringside-Invalidate"), ("*", "Ringside-Missed")):
+            value = {"Ringside-Invalidate": "/country", "Ringside-Missed": "mallory 1"}[claim]
+            answer = self.store.ask("OPTIONS", target, fields=claims | {claim: value})
+            self.assertEqual(answer.status, 403 if claim == "Ringside-Invalidate" else 200)
+            self.assertIsNone(answer.field("Ringside-Heeded"))
+        again = self.store.ask("GET", "/country", fields=host)
+        self.assertEqual((again.text, again.is_hit), ("nobody", True))
+        wait_until(lambda: "there is no peer key here" in self.store.err, "the log to say so")
+
+    def test_a_sidecar_that_wants_no_proof_is_told_the_remedy(self):
+        self.store.name = "cache-0"
+        front = self.sidecar([self.store])
+        answer = front.get("/country", DE)
+        self.assertEqual(answer.status, 503)
+        self.assertIn("start the replica, too, with --insecure-peers", answer.text)
+
+    def test_one_that_is_told_so_believes_whoever_speaks_like_a_member(self):
+        store = self.cache("cache-0", self.source, "--insecure-peers")
+        self.assertEqual(self.sidecar([store]).get("/country", DE).text, "DE")
+
+
 class CommandLine(Tier):
     def test_without_a_key_or_a_word_nothing_starts(self):
         cache = ["cache", "--listen", "127.0.0.1:0", "--name", "a", "--origin", "http://o"]

@@ -6,13 +6,14 @@ Prints what it measures.
 import resource
 import selectors
 import socket
+import threading
 import time
 import unittest
 
 from support import WAIT_S, Client, Tier, each_in_a_thread, wait_until
 from support.memory import MIB, Growth, is_sanitized
 from support.program import raise_open_files
-from support.wire import Wire
+from support.wire import Wire, request
 
 CONNECTIONS = 10_000
 MOST_GROWTH_BYTES = 64 * MIB
@@ -112,6 +113,33 @@ class OneAddress(Tier):
         return self.sidecar(
             [self.replica], "--threads", 1, "--connections-per-address", self.MOST, *options
         )
+
+    def test_at_a_replicas_own_port_strangers_are_counted_and_members_are_not(self):
+        """One address could take all connections of a replica."""
+        key = self.file("peer.key", "k" * 64)
+        key.chmod(0o600)
+        limit = ("--peer-key-file", key, "--connections-per-address", self.MOST)
+        replica = self.cache("cache-0", self.source, *limit)
+        front = self.sidecar([replica], "--peer-key-file", key)
+        strangers = self.connections(replica, "127.0.0.1", self.MOST // 2)
+        for wire in strangers:
+            self.assertEqual(wire.ask("GET", "/page").status, 200)
+        # Each has a connection of its own to the replica, from the strangers' address.
+        clients = self.connections(front, "127.0.0.3", 2 * self.MOST)
+        all_there = threading.Event()
+        self.source.on["/slow"] = lambda turn: (all_there.wait(WAIT_S), turn.reply())
+        for number, wire in enumerate(clients, 1):
+            wire.send(request("POST", "/slow", "Content-Length: 0"))
+            wait_until(lambda number=number: self.source.count("/slow") == number, "its request")
+        all_there.set()
+        for wire in clients:
+            self.assertEqual(wire.answer().status, 200)
+        strangers += self.connections(replica, "127.0.0.1", self.MOST - len(strangers))
+        for wire in strangers:
+            self.assertEqual(wire.ask("GET", "/page").status, 200)
+        refused = self.connections(replica, "127.0.0.1", 1)[0]
+        self.assertEqual(refused.answer().status, 503)
+        self.assertEqual(front.get("/page").status, 200)
 
     def connections(self, front, source: str, count: int) -> list[Wire]:
         """Each of which has been accepted, or refused."""

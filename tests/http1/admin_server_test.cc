@@ -144,6 +144,16 @@ TEST_F(AdminServerTest, APackedBodyIsRefused) {
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 415 Unsupported Media Type\r\n")) << answer;
 }
 
+// Two of them left no room for the bodies of those who may change something.
+TEST_F(AdminServerTest, TheBodyOfAGetWasReadAndKept) {
+  const std::string length = std::to_string(limits::admin_body_size_bytes);
+  for (const char* fields : {"", "Expect: 100-continue\r\n"}) {
+    AdminClient client(server);
+    client.send(request("GET /livez", "Content-Length: " + length + "\r\n" + fields, "x"));
+    EXPECT_TRUE(client.read_until("ok\n").starts_with("HTTP/1.1 200 OK\r\n"));
+  }
+}
+
 TEST_F(AdminServerTest, AnUnwantedBodyIsNotTheNextRequest) {
   const std::string inner = "POST /drain HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const std::string fields =

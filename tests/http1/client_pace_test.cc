@@ -83,10 +83,23 @@ TEST_F(ClientPaceTest, ABodyThatIsTooSlowIsATimeoutOfTheClient) {
   EXPECT_EQ(error_->source, ErrorSource::client);
 }
 
+// It would have been for as long as the length that it declared took, which may be days.
+TEST_F(ClientPaceTest, AnUploadOf300BytesASecondHeldItsPlaceForAsLongAsItLiked) {
+  RawSocket far;
+  auto end = start_reading(far);
+  const unsigned borne = send_slowly(far, end, 300, 200);
+  EXPECT_GT(borne, 35U);
+  EXPECT_LT(borne, 50U);
+  end.get();
+  ASSERT_TRUE(error_);
+  EXPECT_EQ(error_->kind, ErrorKind::timeout);  // and so 408
+  EXPECT_EQ(error_->source, ErrorSource::client);
+}
+
 TEST_F(ClientPaceTest, ABodyOfTheLeastRateIsBorne) {
   RawSocket far;
   auto end = start_reading(far);
-  EXPECT_EQ(send_slowly(far, end, limits::client_rate_least_bytes_s, 200), 200U);
+  EXPECT_EQ(send_slowly(far, end, limits::upload_rate_least_bytes_s, 200), 200U);
   far.close();
   end.get();
   EXPECT_EQ(error_->kind, ErrorKind::disconnected);

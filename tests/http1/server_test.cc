@@ -202,5 +202,24 @@ TEST_F(ServerTest, TurnsAwayAnAddressThatHasItsShare) {
   cores.stop();
 }
 
+TEST_F(ServerTest, AConnectionThatIsKnownTakesNobodysShare) {
+  net::CoreGroup cores("known", 1, clock_);
+  const auto one_each = [](net::Core&, const IpAddress&) { return std::optional<std::size_t>(1); };
+  Server server(cores,
+                [](Connection& client) {
+                  client.leave_place();
+                  return serve(client);
+                },
+                {.address_limit = one_each});
+  ASSERT_TRUE(server.listen({"127.0.0.1", 0}));
+  cores.start();
+  std::vector<TestClient> clients;
+  for (int count = 0; count < 5; ++count) {
+    clients.emplace_back(server.address());
+    EXPECT_EQ(clients.back().get("/").status, 200);
+  }
+  cores.stop();
+}
+
 }  // namespace
 }  // namespace ringside::http

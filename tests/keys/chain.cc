@@ -79,7 +79,7 @@ std::optional<Passed> Chain::pass(const std::string& text, std::string_view clie
   http::RequestHead inner;
   if (!parse(between, inner)) return std::nullopt;
   cache::RequestContext context;
-  if (!cache::read_context(inner, cache_, "cache (1)", context)) return std::nullopt;
+  if (!cache::read_context(inner, cache_, "cache (1)", IpAddress{}, context)) return std::nullopt;
   cache::Asking asking;
   asking.fills = context.may_fill_store;
   cache::write_origin_fields(fields, inner, context, cache_, "cache (1)", asking);

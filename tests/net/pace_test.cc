@@ -40,6 +40,23 @@ TEST(Pace, WhoIsLateOwesTheTime) {
   EXPECT_EQ(pace.left(), grace);
 }
 
+TEST(Pace, AnUploadIsWaitedForInProportionToWhatCame) {
+  constexpr std::size_t rate = limits::upload_rate_least_bytes_s;
+  constexpr Milliseconds upload_grace = limits::upload_grace;
+  struct Row {
+    std::uint64_t came_bytes;
+    std::chrono::microseconds patience;
+  };
+  constexpr Seconds for_most{limits::request_body_size_bytes / rate};
+  for (const Row& row :
+       {Row{0, upload_grace}, Row{rate, upload_grace + second},
+        Row{rate / 2, upload_grace + second / 2}, Row{3'600 * rate, upload_grace + Seconds{3'600}},
+        Row{limits::request_body_size_bytes, upload_grace + for_most},
+        Row{UINT64_MAX, upload_grace + for_most}}) {
+    EXPECT_EQ(upload_patience(row.came_bytes), row.patience) << row.came_bytes;
+  }
+}
+
 // Rows of a rate that is kept up, and how long it is borne; 0: for an hour and more.
 TEST(Pace, BearsTheLeastRateForEverAndLessForAWhile) {
   struct Row {

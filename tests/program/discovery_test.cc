@@ -52,6 +52,7 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   const auto origin = *replay::SampleOrigin::start(any_port, system_clock);
   Configuration of_cache = discovering(Command::cache);
   of_cache.name = "cache-0";
+  of_cache.insecure_peers = true;
   of_cache.origins = {net::Origin{origin->address(), 1}};
   const auto cache = *CacheService::start(of_cache, system_clock);
   const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);

@@ -44,6 +44,7 @@ class SeparateServices : public testing::Test {
     configuration.listen = any_port;
     configuration.origins = {net::Origin{origin_->address(), 1}};
     configuration.threads = 1;
+    configuration.insecure_peers = true;
     configuration.purge_from = *parse_networks("127.0.0.0/8");
     return configuration;
   }

@@ -69,6 +69,19 @@ TEST(ShardDecision, ACookieThatAnOriginFindsAndWeDoNotIsKeyedWithAllOthers) {
   }
 }
 
+// A client's longest odd Cookie was too long for the replica, and so 431, with two such parts.
+TEST(ShardDecision, CookieLinesStoodInTheKeyOnceForEachPart) {
+  http::Fields fields;
+  fields.add("Cookie", "a=1; b=2; foo");
+  EXPECT_EQ(keys_of("cookie:a,cookie:b", fields).extra,
+            "cookie:a*a%3D1;%20b%3D2;%20foo%0D&cookie:b*&");
+  const std::string odd = "foo;" + std::string(limits::head_size_bytes, ' ');
+  http::Fields longest;
+  longest.add("Cookie", odd);
+  const auto extra = keys_of("cookie:a,cookie:b,cookie:c,cookie:d", longest).extra;
+  EXPECT_LT(extra.size() + limits::head_size_bytes, limits::hop_head_size_bytes);
+}
+
 TEST(ShardDecision, EachPartHasItsPlaceInTheKeys) {
   struct Row {
     std::string_view spec;

@@ -19,16 +19,18 @@ TEST(UnprovenReplicas, AreToldOnceAndAgainAfterAWhile) {
   UnprovenReplicas unproven;
   const SteadyPoint start{Seconds{100}};
   const auto cache_0 = member("cache-0", 1);
+  const auto membership = tier::membership_of({"cache-0"});
   EXPECT_TRUE(unproven.refused(cache_0, "it has another key", start));
   EXPECT_FALSE(unproven.refused(cache_0, "it has another key", start + Seconds{1}));
   EXPECT_TRUE(unproven.refused(cache_0, "it has none", start + Seconds{2}));
   EXPECT_FALSE(unproven.refused(cache_0, "it has none", start + Seconds{3}));
   EXPECT_TRUE(unproven.refused(cache_0, "it has none",
                                start + Seconds{2} + limits::peer_reminder_interval));
-  EXPECT_THAT(unproven.lines(), ElementsAre("replica cache-0 at h:1 is not used: it has none"));
+  EXPECT_THAT(unproven.lines(*membership),
+              ElementsAre("replica cache-0 at h:1 is not used: it has none"));
   EXPECT_TRUE(unproven.settled(cache_0));
   EXPECT_FALSE(unproven.settled(cache_0));
-  EXPECT_THAT(unproven.lines(), IsEmpty());
+  EXPECT_THAT(unproven.lines(*membership), IsEmpty());
 }
 
 TEST(UnprovenReplicas, WhoWasNotAskedYetIsOneWithoutALine) {
@@ -49,8 +51,22 @@ TEST(UnprovenReplicas, WhoIsNoMemberAnyMoreIsForgotten) {
   const SteadyPoint now{Seconds{100}};
   EXPECT_TRUE(unproven.refused(member("cache-0", 9), "it has none", now));
   EXPECT_TRUE(unproven.refused(member("cache-1", 2), "it has none", now));
-  unproven.keep(*tier::membership_of({"cache-0", "cache-1"}));
-  EXPECT_THAT(unproven.lines(), ElementsAre("replica cache-1 at h:2 is not used: it has none"));
+  const auto membership = tier::membership_of({"cache-0", "cache-1"});
+  unproven.keep(*membership);
+  EXPECT_THAT(unproven.lines(*membership),
+              ElementsAre("replica cache-1 at h:2 is not used: it has none"));
+}
+
+// Each core hears of a change for itself: one that had not yet told of a replica that was gone, and
+// /readyz did so until the next change.
+TEST(UnprovenReplicas, WhoIsRefusedOnceMoreAfterItsEndStayedOnThePage) {
+  UnprovenReplicas unproven;
+  const auto membership = tier::membership_of({"cache-0", "cache-1"});
+  const auto after = tier::membership_of({"cache-0"});
+  unproven.keep(*after);
+  EXPECT_TRUE(unproven.refused(member("cache-1", 2), "it has none", SteadyPoint{}));
+  EXPECT_THAT(unproven.lines(*membership), testing::SizeIs(1));
+  EXPECT_THAT(unproven.lines(*after), IsEmpty());
 }
 
 TEST(UnprovenReplicas, MembersThatAreNowhereDoNotCount) {

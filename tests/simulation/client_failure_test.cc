@@ -158,6 +158,39 @@ TEST(SimulationOfClient, ThatSendsABodyByTheByteIsToldSo) {
   }
 }
 
+// It is fast enough for the other rule; the length that it declares would take it four hours.
+TEST(SimulationOfClient, ThatUploadsSlowlyHoldsNoPlaceForLong) {
+  for (const std::uint64_t seed : seeds(4)) {
+    SCOPED_TRACE(shown(seed));
+    ClientScene scene(seed);
+    const bool chunked = seed % 2 != 0;
+    const std::string framing =
+        chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Content-Length: 4000000\r\n\r\n";
+    const std::string piece(300, 'x');
+    const std::string sent = chunked ? "12c\r\n" + piece + "\r\n" : piece;
+    Instant told{0};
+    const Instant began = scene.world.now();
+    scene.expect_over(
+        scene.client.play(scene.tier.address(), [&](http::Connection& connection) -> Task<void> {
+          co_await send(connection, "POST /slow HTTP/1.1\r\nHost: a.test\r\n" + framing);
+          while (!connection.anything_arrived()) {
+            if (!co_await send(connection, sent)) break;
+            co_await pause(connection, Milliseconds{1'000});
+          }
+          http::ResponseHead head;
+          const auto read =
+              co_await connection.read_response(http::HeadLimits::defaults(), "POST", head);
+          EXPECT_TRUE(read) << (read ? "" : read.error().message);
+          EXPECT_EQ(head.status, 408) << head.fields.combined("proxy-status").value_or("");
+          told = scene.world.now();
+        }));
+    const auto took = std::chrono::duration_cast<Milliseconds>(told - began);
+    EXPECT_GE(took, by_a_fast_clock(limits::upload_grace));
+    EXPECT_LT(took, 2 * limits::upload_grace);
+    EXPECT_EQ(scene.tier.origin().others("/slow"), 0U);
+  }
+}
+
 TEST(SimulationOfClient, ThatTakesNothingIsCutAndOneThatTakesLittleIsServed) {
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));

@@ -98,6 +98,7 @@ void SimulatedTier::start_replica(std::size_t index) {
   settings->routes = {{"all", everything, {net::Origin{origin_address_, 1}}}};
   settings->route_table = http::RouteTable::make({everything}).value();
   if (shape_.of_replicas) shape_.of_replicas(*settings);
+  settings->insecure_peers = settings->peer_keys == nullptr;
   cache::Replica::Start start;
   start.name = machine->host.name();
   start.setup.wire = &http::wire();

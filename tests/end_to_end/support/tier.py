@@ -46,8 +46,8 @@ class Tier(unittest.TestCase):
         self.addCleanup(stage.stop)
         return stage
 
-    def start(self, *arguments) -> Process:
-        process = Process(*arguments)
+    def start(self, *arguments, as_it_comes=False) -> Process:
+        process = Process(*arguments, as_it_comes=as_it_comes)
         self.addCleanup(process.stop)
         return process
 
