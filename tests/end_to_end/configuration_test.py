@@ -142,10 +142,15 @@ class Validity(Tier):
                 self.assertIn("--kubeconfig: ", done.stderr)
 
     def test_the_example_is_valid_for_every_command(self):
-        # But for the file that it names and that is not here.
+        # But for the files that it names and that are not here.
         text = (ROOT / "docs" / "ringside.example.yaml").read_text()
         token = self.file("token", "0123456789abcdef")
-        example = self.file("e.yaml", text.replace("/etc/ringside/admin-token", str(token)))
+        for there, here in (
+            ("/etc/ringside/admin-token", token),
+            ("/var/log/ringside", self.folder),
+        ):
+            text = text.replace(there, str(here))
+        example = self.file("e.yaml", text)
         key = ("--peer-key-file", self.file("peer.key", "k" * 64))
         for command in ("sidecar", "cache"):
             with self.subTest(command):

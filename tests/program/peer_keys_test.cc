@@ -88,16 +88,6 @@ TEST_F(KeyFile, IsReadOrRefusedWithItsPlace) {
               HasSubstr(path_ + ": No such file or directory; give a file that this process may"));
 }
 
-TEST_F(KeyFile, IsWarnedOfWhereEverybodyCanReadIt) {
-  write(std::string(32, 'a'), 0644);
-  EXPECT_THAT(peer_warning(Command::cache, configuration()), HasSubstr("`chmod o-r " + path_));
-  write(std::string(32, 'a'), 0640);
-  EXPECT_EQ(peer_warning(Command::cache, configuration()), "");
-  const auto insecure = configured("insecure_peers: true\n", Command::cache);
-  EXPECT_THAT(peer_warning(Command::cache, insecure), HasSubstr("--peer-key-file instead"));
-  EXPECT_EQ(peer_warning(Command::up, insecure), "");
-}
-
 // What `ringside shard` makes of a tier's file must not need the key.
 TEST_F(KeyFile, IsReadByWhoServesAlone) {
   const auto settings = make_sidecar_settings(
