@@ -62,6 +62,7 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
   static_cast<sidecar::Options&>(*out) = static_cast<const sidecar::Options&>(configuration);
   out->tls = *std::move(tls);
+  out->insecure_peers = configuration.insecure_peers;
   for (const RouteConfiguration& route : routes) {
     out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
                            route.cache.values.query});
