@@ -125,14 +125,15 @@ Result<void> check_files(const Configuration& configuration) {
 
 Result<void> validate(Command command, const Configuration& configuration) {
   if (auto checked = check_files(configuration); !checked) return checked;
+  const std::size_t count = effective_routes(configuration).size();
+  const std::string routes = fmt::format("{} route{}", count, count == 1 ? "" : "s");
   if (command == Command::cache) {
-    fmt::print("ringside cache: the configuration is valid; {} routes\n",
-               effective_routes(configuration).size());
+    fmt::print("ringside cache: the configuration is valid; {}\n", routes);
   } else {
     const auto countries = open_countries_at_start(configuration);
     if (!countries) return countries.error();
-    fmt::print("ringside {}: the configuration is valid; {} routes, {}\n", name(command),
-               effective_routes(configuration).size(), describe(*countries));
+    fmt::print("ringside {}: the configuration is valid; {}, {}\n", name(command), routes,
+               describe(*countries));
   }
   for (const std::string& key : unused_keys(command, configuration)) {
     fmt::print("{} is not used by ringside {}\n", key, name(command));

@@ -64,7 +64,7 @@ class Start(Tier):
                 for option in ("--listen", "--admin"):
                     self.fails(
                         FAILURE, *kind, option, address,
-                        part=f"cannot listen on {address}", remedy="or choose another port",
+                        part=f"{option}: cannot listen on {address}", remedy="or choose another port",
                     )  # fmt: skip
 
     def test_a_port_without_the_permission(self):

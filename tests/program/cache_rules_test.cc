@@ -209,7 +209,7 @@ TEST(CacheRules, ChoicesAndListsThatAreNone) {
       {"slice: big", "write a number with KiB"},
       {"query: sorted", "query is a single value; write a map, such as {sort: true"},
       {"query: {sort: 1}", "sort: \"1\" is neither; write true or false"},
-      {"client_no_cache: sometimes", "write honour, ignore, or a time such as 10s"},
+      {"client_no_cache: sometimes", "write honour, ignore, or a time in whole seconds such as 10s"},
       {"paths: true", "paths is a single value; write a map, such as {escaped_slashes: keep}"},
       {"paths: {merge_slashes: keep}", "\"keep\" is neither; write true or false"},
       {"paths: {escaped_slashes: true}", "\"true\" is none of them; write refuse or keep"},
