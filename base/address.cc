@@ -266,6 +266,7 @@ Result<Endpoint> Endpoint::parse(std::string_view text) {
   } else {
     colon = text.find(':');
     host = text.substr(0, colon);
+    if (text.find("://") != std::string_view::npos) return bad_endpoint(text, "leave http:// out");
     if (colon != std::string_view::npos && text.find(':', colon + 1) != std::string_view::npos) {
       return bad_endpoint(text, "an IPv6 address stands in brackets");
     }

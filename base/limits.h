@@ -220,7 +220,7 @@ constexpr size_t member_zone_size_bytes = 63;      // {}, a Kubernetes label's v
 // topology stays
 constexpr size_t json_depth = 16;
 constexpr size_t json_values = 1'000'000;
-// (--peer-key-file) {} keys; each of {} to {} characters; {} of the file | refused
+// (--peer-key-file) {} keys; each of {} to {}; {} of the file | refused
 constexpr size_t peer_keys = 2;
 constexpr size_t peer_key_least_bytes = 32;
 constexpr size_t peer_key_most_bytes = 256;

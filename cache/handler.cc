@@ -236,6 +236,7 @@ void Handler::answer_options(http::Response& response) {
   if (const auto news = told_by_sidecar()) {
     response.fields.add(http::internal::heeded, fmt::to_string(news->number));
   }
+  if (transaction_.is_from_impostor) response.fields.add(http::internal::unproven, "1");
 }
 
 Task<void> Handler::purge(http::Response& response) {

@@ -101,6 +101,10 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
 
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 
+std::vector<std::string> Replica::failing_origins() const {
+  return impl_->shared.gates.failing(cores()[0].steady_now());
+}
+
 const metrics::Sheet& Replica::sheet() const {
   const Store& store = impl_->shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),

@@ -32,6 +32,9 @@ class Replica final : public hop::Half {
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 
+  // A line for each origin that is left alone because it has failed. Thread-safe.
+  [[nodiscard]] std::vector<std::string> failing_origins() const;
+
   // Removes every stored response for the URI (all shard keys, all variants), under the query that
   // the present rules make of it; a flight for it that is in the air stores nothing. Returns how
   // many. Thread-safe.

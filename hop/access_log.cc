@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -33,6 +34,24 @@ int open_path(const std::string& path) noexcept {
   constexpr mode_t mode = 0640;  // addresses of clients are in it
   return ::open(path.c_str(),
                 (is_pipe ? O_RDWR : O_WRONLY) | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+}
+
+// With errno where it is false. A file that is missing is made, so its folder is asked.
+bool could_open(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (::access(path.c_str(), W_OK) != 0) return false;
+    errno = EISDIR;
+    return !is_of_kind(status, S_IFDIR);
+  }
+  if (errno != ENOENT) return false;
+  const auto folder = std::filesystem::path(path).parent_path();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0;
+}
+
+Error cannot_open(const std::string& path) {
+  return invalid_input(fmt::format("{}: {}; name a file that can be written to, or - for stdout",
+                                   path, reason(errno)));
 }
 
 bool is_regular_file(int file) noexcept {
@@ -80,11 +99,13 @@ bool AccessLog::Queue::take(std::string& out) {
 
 Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path, std::size_t cores) {
   const int file = open_path(path);
-  if (file < 0) {
-    return invalid_input(fmt::format("{}: {}; name a file that can be written to, or - for stdout",
-                                     path, reason(errno)));
-  }
+  if (file < 0) return cannot_open(path);
   return std::unique_ptr<AccessLog>(new AccessLog(path, file, cores));
+}
+
+Result<void> AccessLog::check(const std::string& path) {
+  if (path == "-" || could_open(path)) return {};
+  return cannot_open(path);
 }
 
 AccessLog::AccessLog(std::string path, int file, std::size_t cores)

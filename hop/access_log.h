@@ -44,6 +44,8 @@ class AccessLog {
   // and the remedy.
   [[nodiscard]] static Result<std::unique_ptr<AccessLog>> open(const std::string& path,
                                                                std::size_t cores);
+  // Whether open() would fail, as far as that can be told without making the file.
+  [[nodiscard]] static Result<void> check(const std::string& path);
   ~AccessLog();  // stop()
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;

@@ -72,7 +72,8 @@ Task<Result<void>> OriginAccess::ask_one(const net::Origin& origin, net::OriginG
   auto answered = co_await exchange.ask(origin.address, request, limits);
   const SteadyPoint now = core_.steady_now();
   const auto given = std::chrono::duration_cast<Milliseconds>(now - began);
-  slot.settle(outcome_of(answered, given, limits.connect_timeout), now);
+  slot.settle(outcome_of(answered, given, limits.connect_timeout), now,
+              answered ? std::string() : answered.error().message);
   co_return answered;
 }
 

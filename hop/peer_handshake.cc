@@ -113,7 +113,7 @@ std::string PeerCaller::hello_lines() const {
 Error PeerCaller::refusal(std::string_view reason) const {
   std::string why;
   if (reason == wrong_name) {
-    why = fmt::format("another member than {} answers there; mend the members' addresses",
+    why = fmt::format("another member than {} answers there; correct the members' addresses",
                       meeting_.answerer);
   } else if (reason == wrong_version) {
     why = "it proves membership in another way; run the same release everywhere";
@@ -195,8 +195,9 @@ PeerDoor::Heard PeerDoor::hear_hello(const PeerIdentity* self, std::string_view 
   }
   if (hello->answerer != self->name) {
     begin_refusal(response, wrong_name);
-    return {true, fmt::format("{} {} takes this for {}: refused; mend the members' addresses there",
-                              name(hello->role), hello->caller, hello->answerer)};
+    return {true,
+            fmt::format("{} {} takes this for {}: refused; correct the members' addresses there",
+                        name(hello->role), hello->caller, hello->answerer)};
   }
   meeting_ = std::make_unique<PeerMeeting>(PeerMeeting{hello->role, std::move(hello->caller),
                                                        std::move(hello->answerer), hello->nonce,

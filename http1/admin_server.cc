@@ -101,7 +101,7 @@ void AdminServer::set_access(const AdminAccess& access) {
 Result<void> AdminServer::start(const Endpoint& listen) {
   RINGSIDE_CHECK(!impl_->started);
   if (const auto listening = impl_->server.listen(listen); !listening) {
-    return invalid_input("for administrators: " + listening.error().message);
+    return listening.error();
   }
   impl_->started = true;
   impl_->spares.fill();

@@ -3,10 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 
 namespace ringside::net {
+namespace {
+
+std::string url(const UpstreamAddress& address) {
+  return fmt::format("http{}://{}", address.tls ? "s" : "", address.endpoint.text());
+}
+
+}  // namespace
 
 bool Places::has_room(const IpAddress& client, std::size_t most) const noexcept {
   return in_use_ < most && has_share(client, most);
@@ -208,12 +217,31 @@ void OriginGate::leave(const IpAddress& client) {
   for (const Bell& bell : woken) bell->wake();
 }
 
+// A line when the circuit opens and one when it closes again, for operators; none for the probes
+// between, and few for an origin that comes and goes. With the mutex held.
+void OriginGate::tell(bool was_closed, SteadyPoint now) {
+  const bool is_closed = breaker_.state(now) == CircuitBreaker::State::closed;
+  if (was_closed == is_closed) return;
+  if (is_closed) {
+    if (std::exchange(has_complained_, false)) log::info("origin {} answers again", url(address_));
+    return;
+  }
+  if (!complaints_.next(now)) return;
+  has_complained_ = true;
+  log::warning("origin {} does not answer: {}; left alone for {} ms", url(address_), failure_,
+               breaker_.time_to_probe(now).count());
+}
+
 void OriginGate::settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Outcome outcome,
-                        SteadyPoint now) {
+                        SteadyPoint now, const std::string& why) {
   std::list<Bell> woken;
   {
     const std::lock_guard lock(mutex_);
-    if (!breaker_.settle(permit, outcome, now)) return;
+    const bool was_closed = breaker_.state(now) == CircuitBreaker::State::closed;
+    if (outcome == CircuitBreaker::Outcome::failed) failure_ = why;
+    const bool opened = breaker_.settle(permit, outcome, now);
+    tell(was_closed, now);
+    if (!opened) return;
     counts_->circuits_opened.fetch_add(1);
     // Those who wait would only be refused later.
     for (Waiting* const waiting : queue_) {
@@ -237,6 +265,12 @@ CircuitBreaker::State OriginGate::circuit(SteadyPoint now) const {
   return breaker_.state(now);
 }
 
+std::string OriginGate::failure(SteadyPoint now) const {
+  const std::lock_guard lock(mutex_);
+  if (breaker_.state(now) == CircuitBreaker::State::closed) return {};
+  return fmt::format("origin {} does not answer: {}", url(address_), failure_);
+}
+
 void OriginGate::set_connections(std::size_t connections) {
   std::list<Bell> woken;
   {
@@ -249,14 +283,15 @@ void OriginGate::set_connections(std::size_t connections) {
 
 OriginGate::Slot::~Slot() {
   // A probe that was given up makes room for the next one; what time it is says nothing then.
-  if (!settled_) gate_->settle(permit_, CircuitBreaker::Outcome::undecided, SteadyPoint{});
+  if (!settled_) gate_->settle(permit_, CircuitBreaker::Outcome::undecided, SteadyPoint{}, {});
   gate_->leave(client_);
 }
 
-void OriginGate::Slot::settle(CircuitBreaker::Outcome outcome, SteadyPoint now) {
+void OriginGate::Slot::settle(CircuitBreaker::Outcome outcome, SteadyPoint now,
+                              const std::string& why) {
   RINGSIDE_CHECK(!settled_);
   settled_ = true;
-  gate_->settle(permit_, outcome, now);
+  gate_->settle(permit_, outcome, now, why);
 }
 
 }  // namespace ringside::net

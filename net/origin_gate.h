@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "base/address.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/seldom.h"
 #include "base/task.h"
 #include "base/upstream_address.h"
 #include "net/circuit_breaker.h"
@@ -77,6 +79,8 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
   // False: enter() would refuse at once.
   [[nodiscard]] bool would_admit(SteadyPoint now) const;
   [[nodiscard]] CircuitBreaker::State circuit(SteadyPoint now) const;
+  // What the origin has failed with, while its circuit is not closed; else empty.
+  [[nodiscard]] std::string failure(SteadyPoint now) const;
   // Who waits is let in where there are more; who is in stays where there are fewer.
   void set_connections(std::size_t connections);
 
@@ -93,7 +97,8 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
   void left_queue(const Waiting& waiting) noexcept;
   void leave(const IpAddress& client);
   void settle(const CircuitBreaker::Permit& permit, CircuitBreaker::Outcome outcome,
-              SteadyPoint now);
+              SteadyPoint now, const std::string& why);
+  void tell(bool was_closed, SteadyPoint now);
   [[nodiscard]] Error circuit_is_open(SteadyPoint now);
   [[nodiscard]] Error queue_is_full();
   [[nodiscard]] Error queue_took_too_long();
@@ -108,6 +113,9 @@ class OriginGate : public std::enable_shared_from_this<OriginGate> {
   std::list<Waiting*>
       queue_;  // the first that has not its share is served next; each is its coroutine's
   CircuitBreaker breaker_;
+  std::string failure_;  // the last that the breaker was told of
+  log::Seldom complaints_{limits::breaker_open_most};
+  bool has_complained_ = false;
 };
 
 // One request's leave to ask the origin, held until its answer has been read or given up.
@@ -120,8 +128,9 @@ class OriginGate::Slot {
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
 
-  // How asking went, as soon as that is known. At most once; without it nothing was learnt.
-  void settle(CircuitBreaker::Outcome outcome, SteadyPoint now);
+  // How asking went, as soon as that is known; `why` it failed. At most once; without it nothing
+  // was learnt.
+  void settle(CircuitBreaker::Outcome outcome, SteadyPoint now, const std::string& why = {});
 
  private:
   const std::shared_ptr<OriginGate> gate_;

@@ -31,4 +31,14 @@ OriginGates::Figures OriginGates::figures(SteadyPoint now) const {
   return out;
 }
 
+std::vector<std::string> OriginGates::failing(SteadyPoint now) const {
+  std::vector<std::string> lines;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, gate] : gates_) {
+    std::string failure = gate->failure(now);
+    if (!failure.empty()) lines.push_back(std::move(failure));
+  }
+  return lines;
+}
+
 }  // namespace ringside::net

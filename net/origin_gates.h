@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "net/origin_gate.h"
 
@@ -32,6 +34,8 @@ class OriginGates {
     std::uint64_t circuits_open = 0;  // open or half-open now
   };
   [[nodiscard]] Figures figures(SteadyPoint now) const;
+  // A line for each origin that is left alone because it has failed.
+  [[nodiscard]] std::vector<std::string> failing(SteadyPoint now) const;
 
  private:
   const std::shared_ptr<OriginCounts> counts_ = std::make_shared<OriginCounts>();

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <system_error>
 
 #include "base/check.h"
 
@@ -17,6 +18,11 @@ namespace {
 // OpenSSL keeps a queue of errors for each thread; what is left there would be read as the next
 // call's.
 std::string last_error() {
+  const unsigned long first = ERR_peek_error();
+  if (ERR_SYSTEM_ERROR(first)) {  // what follows says only that it was the system's
+    ERR_clear_error();
+    return std::generic_category().message(ERR_GET_REASON(first));
+  }
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
   const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);

@@ -13,8 +13,7 @@ namespace ringside::program {
 Result<std::string> read_admin_token(const std::string& file) {
   const auto text = read_file(file, limits::admin_token_size_bytes);
   if (!text) {
-    return invalid_input(
-        fmt::format("{}: {}; give a file with the token", file, text.error().message));
+    return invalid_input(text.error().message + "; give a file with the token");
   }
   std::string_view token = *text;
   while (token.ends_with('\n') || token.ends_with('\r')) token.remove_suffix(1);
@@ -24,8 +23,8 @@ Result<std::string> read_admin_token(const std::string& file) {
   if (token.size() >= limits::admin_token_least_bytes && visible) return std::string(token);
   return invalid_input(
       fmt::format("{}: is no token of {} or more visible characters without blanks; make one with "
-                  "`openssl rand -hex 32`",
-                  file, limits::admin_token_least_bytes));
+                  "`(umask 077 && openssl rand -hex 32 > {})`",
+                  file, limits::admin_token_least_bytes, file));
 }
 
 Result<http::AdminAccess> load_admin_access(const Configuration& configuration) {

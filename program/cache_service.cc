@@ -29,7 +29,7 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
        with_peer_keys(**settings, *std::move(keys)),
        make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
-  if (!started) return start_failure(started.error());
+  if (!started) return start_failure(started.error(), configuration.place("listen"));
   std::unique_ptr<CacheService> service(new CacheService(configuration));
   service->replica_ = *std::move(started);
   return service;
@@ -44,7 +44,9 @@ std::vector<std::string> CacheService::details() const {
   if (memory.percent > 0) {
     line += fmt::format(", {}% of {}", memory.percent, size_text(machine.memory_bytes));
   }
-  return {std::move(line)};
+  std::vector<std::string> lines = replica_->failing_origins();
+  lines.insert(lines.begin(), std::move(line));
+  return lines;
 }
 
 void CacheService::publish(MembershipPointer membership) {

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/quotation.h"
 #include "program/admin_access.h"
+#include "program/options.h"
+#include "program/spelling.h"
 #include "program/values.h"
-#include "shard/quotation.h"
 
 namespace ringside::program {
 namespace {
@@ -83,8 +85,8 @@ void add_scale(CLI::App& app, Texts& texts) {
 }
 
 void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
-  app.add_option("LOG", options.log,
-                 "Access log in Combined Log Format; -: stdin; none: generated traffic");
+  CLI::Option* const log = app.add_option(
+      "LOG", options.log, "Access log in Combined Log Format; -: stdin; none: generated traffic");
   app.add_option("--to", texts.to, "Where the sidecar listens")
       ->type_name("ADDRESS:PORT")
       ->required();
@@ -93,7 +95,8 @@ void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
                "Tell the client in Forwarded instead of X-Forwarded-For");
   app.add_option("--requests", options.generated_requests, "How many to generate, without a LOG")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}));
+      ->check(CLI::Range(std::size_t{1}, limits::replay_requests))
+      ->excludes(log);
   app.add_option("--seed", options.seed, "Of the generated traffic")->type_name("N");
   app.add_option("--concurrency", options.concurrency, "Requests in flight (default 16)")
       ->type_name("N")
@@ -196,6 +199,52 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
   }
 }
 
+bool takes_one_value(const CLI::Option& option) { return option.get_items_expected_max() == 1; }
+
+// Of what no option or word of the command is.
+std::string unknown_word(const CLI::App& app, std::string_view command, std::string_view word) {
+  if (!word.starts_with("--")) return fmt::format("{} is one word too many", quotation(word));
+  const std::string_view name = word.substr(2, word.find('=') - 2);
+  std::string key(name);
+  std::replace(key.begin(), key.end(), '-', '_');
+  std::string others;
+  const Option* const elsewhere = find_option(key);
+  for (const Command other : all_commands) {
+    if (elsewhere == nullptr || !elsewhere->is_for(other)) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", program::name(other));
+  }
+  if (!others.empty()) {
+    return fmt::format("`{}` has no option --{} (it is of {})", command, name, others);
+  }
+  std::vector<std::string> own;
+  for (const CLI::Option* const option : app.get_options()) {
+    own.insert(own.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  const std::string_view meant =
+      closest(name, std::vector<std::string_view>{own.begin(), own.end()});
+  return fmt::format("no option --{}{}", name,
+                     meant.empty() ? "" : fmt::format("; did you mean --{}?", meant));
+}
+
+// What CLI11 is told to let pass, so that it is said in our words.
+Result<void> check_words(const CLI::App& app, std::string_view command) {
+  const auto unknown = app.remaining();
+  if (!unknown.empty()) return invalid_input(unknown_word(app, command, unknown.front()));
+  for (const CLI::Option* const option : app.get_options()) {
+    if (!takes_one_value(*option) || option->count() < 2) continue;
+    return invalid_input(fmt::format("{} is given twice; give it once", option->get_name()));
+  }
+  return {};
+}
+
+// `--name: 1 required NAME missing` and the like begin with the option's name.
+std::string without_value(const CLI::App& app, std::string_view message) {
+  const CLI::Option* const option =
+      app.get_option_no_throw(std::string(message.substr(0, message.find(':'))));
+  if (option == nullptr) return std::string(message);
+  return fmt::format("{} needs a value: {}", option->get_name(), option->get_type_name());
+}
+
 // CLI11's messages without their line ends.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -235,16 +284,25 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   const std::string called = fmt::format("ringside {}", subcommand.name);
   CLI::App app(subcommand.help, called);
   add_subcommand(app, subcommand, texts, out);
+  app.allow_extras();
+  for (CLI::Option* const option : app.get_options()) {
+    if (takes_one_value(*option)) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
   const auto wrong = [&](std::string_view message) {
     return invalid_input(fmt::format("{}: {}", called, message));
   };
   try {
     app.parse(argc - 1, argv + 1);
+    if (const auto checked = check_words(app, subcommand.name); !checked) {
+      return wrong(fmt::format("{}; see {} --help", checked.error().message, called));
+    }
     if (subcommand.command) read_options(app, *subcommand.command, out.invocation);
   } catch (const CLI::CallForHelp&) {
     out.verb = Verb::help;
     out.help = app.help();
     return out;
+  } catch (const CLI::ArgumentMismatch& failure) {
+    return wrong(fmt::format("{}; see {} --help", without_value(app, failure.what()), called));
   } catch (const CLI::ParseError& failure) {
     return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));
   }
@@ -286,7 +344,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     return invalid_input("ringside: no command is given; see ringside --help");
   }
   return invalid_input(
-      fmt::format("ringside: {} is no command; see ringside --help", shard::quotation(word)));
+      fmt::format("ringside: {} is no command; see ringside --help", quotation(word)));
 }
 
 }  // namespace ringside::program

@@ -16,7 +16,9 @@ namespace {
 
 Error missing(const Configuration& configuration, std::string_view option, std::string_view why,
               std::string_view remedy) {
-  return invalid_input(fmt::format("{}: {}; {}", configuration.place(option), why, remedy));
+  const bool is_sentence = !configuration.given(option) && why.starts_with("is ");
+  return invalid_input(
+      fmt::format("{}{} {}; {}", configuration.place(option), is_sentence ? "" : ":", why, remedy));
 }
 
 Result<void> check_origins(const Configuration& configuration) {
@@ -36,18 +38,18 @@ Result<void> check_origins(const Configuration& configuration) {
 Result<void> check_source(const Configuration& configuration, std::string_view list,
                           bool list_is_given) {
   if (configuration.kubernetes && configuration.dns) {
-    return missing(configuration, "dns", "stands beside --kubernetes", "give one of them");
+    return missing(configuration, "dns", "excludes --kubernetes", "give one of them");
   }
   if (!discovers(configuration)) return {};
   if (list_is_given) {
-    return missing(configuration, list, fmt::format("stands beside {}", source_text(configuration)),
+    return missing(configuration, list, fmt::format("excludes {}", source_text(configuration)),
                    "give one of them: the members are either listed or discovered");
   }
   if (configuration.topology_version != 0) {
-    return missing(configuration, "topology-version",
-                   fmt::format("stands beside {}, which numbers the topologies itself",
-                               source_text(configuration)),
-                   "leave it out");
+    return missing(
+        configuration, "topology-version",
+        fmt::format("excludes {}, which numbers the topologies itself", source_text(configuration)),
+        "leave it out");
   }
   return {};
 }
@@ -56,13 +58,13 @@ Result<void> check_source(const Configuration& configuration, std::string_view l
 Result<void> check_peer_key(const Configuration& configuration, bool named) {
   const bool has_file = !configuration.peer_key_file.empty();
   if (has_file && configuration.insecure_peers) {
-    return missing(configuration, "insecure-peers", "stands beside --peer-key-file",
-                   "give one of them");
+    return missing(configuration, "insecure-peers", "excludes --peer-key-file", "give one of them");
   }
   if (has_file || configuration.insecure_peers || !named) return {};
-  return missing(configuration, "peer-key-file", "is missing",
-                 "give all of the tier a file with the same key (`openssl rand -hex 32` makes "
-                 "one), or --insecure-peers where nobody else reaches the replicas");
+  return missing(
+      configuration, "peer-key-file", "is missing",
+      "give all of the tier a file with the same key (`(umask 077 && openssl rand -hex "
+      "32 > FILE)` makes one), or --insecure-peers where nobody else reaches the replicas");
 }
 
 Result<void> check_sidecar(const Configuration& configuration) {
@@ -192,6 +194,11 @@ Result<void> check_listeners(Command command, const Configuration& configuration
 
 Result<void> check_members(const Configuration& configuration, std::string_view option,
                            const std::vector<shard::MemberAt>& members) {
+  for (const shard::MemberAt& one : members) {
+    if (one.address.port != 0) continue;
+    return invalid_input(fmt::format("{}: {}: nobody is reached at port 0; write the replica's",
+                                     configuration.place(option), one.member.name));
+  }
   if (const auto made = tier::make_membership(members, configuration.scheme, 1); !made) {
     return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
   }

@@ -118,8 +118,14 @@ Result<void> FileReader::set_key(Of& of, const YamlValue::Entry& entry,
                                  std::string_view more) {
   const auto key = std::find_if(keys.begin(), keys.end(),
                                 [&](const Key<Of>& one) { return one.name == entry.key; });
+  if (key == keys.end()) {  // before its value: that may be of another kind
+    std::vector<std::string_view> known;
+    for (const Key<Of>& one : keys) known.push_back(one.name);
+    if (!more.empty()) known.push_back(more);
+    return file_.unknown_key(entry, where, known);
+  }
   std::string joined;
-  if (key != keys.end() && key->may_be_list && entry.value.kind == Kind::list) {
+  if (key->may_be_list && entry.value.kind == Kind::list) {
     for (const YamlValue& item : entry.value.items) {
       if (item.kind != Kind::scalar) {
         return file_.wrong(item.line, fmt::format("{}: write single values", entry.key));
@@ -130,12 +136,6 @@ Result<void> FileReader::set_key(Of& of, const YamlValue::Entry& entry,
     const auto text = file_.text_of(entry);
     if (!text) return text.error();
     joined = *text;
-  }
-  if (key == keys.end()) {
-    std::vector<std::string_view> known;
-    for (const Key<Of>& one : keys) known.push_back(one.name);
-    if (!more.empty()) known.push_back(more);
-    return file_.unknown_key(entry, where, known);
   }
   if (auto set = key->set(of, joined); !set) return file_.wrong(entry, set.error());
   return {};

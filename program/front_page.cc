@@ -22,7 +22,11 @@ constexpr std::string_view page_body = R"(<dl>
 <dt>PUT /topology<dd>another membership
 <dt>POST /purge<dd>{"url": "http://host/path"} or {"all": true}
 <dt>POST /drain<dd>no new connections, not ready
-</dl>
+)";
+
+constexpr std::string_view of_up =
+    R"(<dt><a href="/scale">GET /scale</a><dd>how many replicas; PUT: {"replicas": N}
+<dt><a href="/origin">GET /origin</a><dd>what the sample origin was asked
 )";
 
 std::string escaped(std::string_view text) {
@@ -47,11 +51,13 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-std::string front_page(std::string_view title) {
+std::string front_page(std::string_view title, Command command) {
   const std::string name = escaped(title);
   std::string page(page_head);
   page += "<title>Ringside: " + name + "</title>\n<h1>Ringside: " + name + "</h1>\n";
   page += page_body;
+  if (command == Command::up) page += of_up;
+  page += "</dl>\n";
   return page;
 }
 

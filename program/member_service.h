@@ -12,7 +12,7 @@ namespace ringside::program {
 class MemberService : public Service {
  public:
   [[nodiscard]] Result<void> apply(const Configuration& next) final;
-  [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) final;
+  [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
 
  protected:

@@ -127,7 +127,7 @@ constexpr auto options = std::to_array<Option>({
     {"admin", for_servers, fixed<&C::admin, Endpoint::parse>, "ADDRESS:PORT",
      "Where administrators and Prometheus connect"},
     {"admin-token-file", for_servers, value<&C::admin_token_file, parse_file_name>, "FILE",
-     "What is in it changes by the admin address must bring, as a bearer token",
+     "File with the token that changes through the admin address must carry (Bearer)",
      "Read again at each reload, and when it changes. Without it changes are taken from loopback "
      "alone. See [admin pages](#admin-pages)",
      "", "/etc/ringside/admin-token"},
@@ -155,7 +155,8 @@ constexpr auto options = std::to_array<Option>({
      "`up`: of each replica"},
     {"replicas", for_up | for_sidecar | for_shard, replicas_value, "N|NAME=HOST:PORT,...",
      "up: how many. sidecar: NAME=HOST:PORT[;weight=N][;zone=Z],…",
-     "`shard`: either. A sidecar needs them, unless they are discovered (`--kubernetes`, `--dns`) "
+     "`shard`: either; without it ten, `cache-0` to `cache-9`. A sidecar needs them, unless they "
+     "are discovered (`--kubernetes`, `--dns`) "
      "or "
      "`--without-replica origin` is given"},
     {"peers", for_cache, peers_value, "NAME=HOST:PORT,...",
@@ -171,9 +172,9 @@ constexpr auto options = std::to_array<Option>({
      "The port: by default the one named `http`"},
     {"peer-key-file", for_servers, fixed<&C::peer_key_file, parse_file_name>, "FILE",
      "The key by which a tier's members know each other; a line, or two",
-     "The same in all of the tier; `openssl rand -hex 32` makes one. A reload reads the file "
-     "again, "
-     "so the key can be replaced: see [peers](#peers). A sidecar needs it, and a replica that is "
+     "The same in all of the tier; `(umask 077 && openssl rand -hex 32 > FILE)` makes one. A "
+     "reload reads the file again, so the key can be replaced: see [peers](#peers). A sidecar "
+     "needs it, and a replica that is "
      "told of others, unless `--insecure-peers` is given",
      "up: made at the start", "/etc/ringside/peer.key"},
     {"insecure-peers", for_sidecar | for_cache, insecure_value, "",
@@ -229,7 +230,9 @@ constexpr auto options = std::to_array<Option>({
      "refuse|origin", "What to do with a request that no replica can take", "`refuse`: 503"},
     {"purge-from", for_servers, list<&C::purge_from, parse_networks>, "NET,...",
      "Whose PURGE requests are obeyed",
-     "A replica needs the sidecars' here for purges to reach it through them", "", "10.0.0.0/8"},
+     "A replica needs the sidecars' addresses here: without them `POST /purge` at a sidecar is "
+     "answered 502, and it names the replicas that refused",
+     "", "10.0.0.0/8"},
     {"memory", for_up | for_cache, memory_value, "SIZE|N%",
      "Of a replica's store; N%: of what the container has; up: of each",
      "`1GiB`, `256MiB`, `512KiB` or bytes; `cache` also `1%` to `90%` of what the "
@@ -247,7 +250,7 @@ constexpr auto options = std::to_array<Option>({
     {"request-deadline", for_servers, value<&C::request_deadline, parse_duration>, "TIME",
      "For choosing, connecting, asking and failing over together"},
     {"drain-delay", for_servers, value<&C::drain_delay, parse_delay>, "TIME",
-     "For so long after SIGTERM only /readyz changes", "See [signals](#signals-and-exit-codes)", "",
+     "How long after SIGTERM only /readyz changes", "See [signals](#signals-and-exit-codes)", "",
      "5s"},
     {"drain-deadline", for_servers, value<&C::drain_deadline, parse_duration>, "TIME",
      "How long requests in flight may take after the delay"},

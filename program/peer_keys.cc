@@ -1,13 +1,37 @@
 #include "program/peer_keys.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
+
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/limits.h"
 
 namespace ringside::program {
+
+namespace {
+
+// By chance a key has many different characters: one of few was typed, and can be found by trying.
+Result<void> check_drawn(const std::vector<std::string>& keys) {
+  constexpr std::size_t least_different = 8;
+  for (const std::string& key : keys) {
+    const std::size_t different = std::set<char>(key.begin(), key.end()).size();
+    if (different >= least_different) continue;
+    return invalid_input(
+        fmt::format("a key of {} different characters can be found by trying; `openssl rand -hex "
+                    "32` makes one that can't",
+                    different));
+  }
+  if (keys.size() == 2 && keys[0] == keys[1]) {
+    return invalid_input(
+        "the same key stands there twice; keep it once, or put the next one below");
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<PeerKeysPointer> load_peer_keys(const Configuration& configuration) {
   const std::string& path = configuration.peer_key_file;
@@ -23,25 +47,10 @@ Result<PeerKeysPointer> load_peer_keys(const Configuration& configuration) {
   }
   auto keys = hop::PeerKeys::parse(*text);
   if (!keys) return wrong(fmt::format("{}: {}", path, keys.error().message));
-  return std::make_shared<const hop::PeerKeys>(*std::move(keys));
-}
-
-std::string peer_warning(Command command, const Configuration& configuration) {
-  if (configuration.insecure_peers && command != Command::up) {
-    return fmt::format(
-        "{}: whoever reaches a replica's port can say what only sidecars should; give all of the "
-        "tier a --peer-key-file instead",
-        configuration.place("insecure-peers"));
+  if (auto drawn = check_drawn(keys->all()); !drawn) {
+    return wrong(fmt::format("{}: {}", path, drawn.error().message));
   }
-  const std::string& path = configuration.peer_key_file;
-  struct stat status {};
-  struct statvfs where {};
-  if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
-  if ((status.st_mode & S_IROTH) == 0) return {};
-  // A container's mount of a Secret: it can't be changed there, and has no other users.
-  if (::statvfs(path.c_str(), &where) == 0 && (where.f_flag & ST_RDONLY) != 0) return {};
-  return fmt::format("{}: every user of this machine can read {}; `chmod o-r {}`",
-                     configuration.place("peer-key-file"), path, path);
+  return std::make_shared<const hop::PeerKeys>(*std::move(keys));
 }
 
 }  // namespace ringside::program

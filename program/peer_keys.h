@@ -15,9 +15,6 @@ using PeerKeysPointer = std::shared_ptr<const hop::PeerKeys>;
 // is wrong, and the remedy; never the key.
 [[nodiscard]] Result<PeerKeysPointer> load_peer_keys(const Configuration& configuration);
 
-// What operators should know about the key, or about going without; empty: nothing.
-[[nodiscard]] std::string peer_warning(Command command, const Configuration& configuration);
-
 // Settings of either half with these keys.
 template <class Settings>
 [[nodiscard]] std::shared_ptr<const Settings> with_peer_keys(const Settings& settings,

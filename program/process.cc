@@ -36,9 +36,13 @@ Result<void> Process::start_admin() {
   if (!access) return access.error();
   probes_.set_access(*access);
   admin_.set_access(*std::move(access));
-  auto started = admin_.start(configuration_.admin);
-  if (started && configuration_.probe) started = probes_.start(*configuration_.probe);
-  if (!started) return start_failure(started.error());
+  if (auto started = admin_.start(configuration_.admin); !started) {
+    return start_failure(started.error(), configuration_.place("admin"));
+  }
+  if (!configuration_.probe) return {};
+  if (auto started = probes_.start(*configuration_.probe); !started) {
+    return start_failure(started.error(), configuration_.place("probe"));
+  }
   return {};
 }
 
@@ -165,13 +169,13 @@ bool Process::is_drained() const {
 }
 
 int Process::end(const Signals& signals) {
-  log::info("told to end; told again, it ends at once");
+  log::info("shutting down; a second signal ends the process at once");
   drain();
   while (!is_drained()) {
     const Signals::Event event = signals.wait(limits::drain_poll);
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     if (event != Signals::Event::terminate) continue;
-    log::warning("told to end twice: {} connections are cut", service_.open_connections());
+    log::warning("second signal: ending now, {} connections cut", service_.open_connections());
     log::flush();
     std::_Exit(1);  // taking all down in order could wait for an administrator, or for a purge
   }

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/quotation.h"
 #include "program/configuration_json.h"
 #include "program/discovery.h"
 #include "program/front_page.h"
@@ -55,12 +56,12 @@ Result<PurgeTarget> parse_purge_request(std::string_view body) {
     return invalid_input(
         R"(not what is asked for; write {"url": "http://HOST/PATH"} or {"all": true})");
   }
-  auto url = parse_request_url((*document)["url"].get<std::string>());
-  if (!url) return invalid_input("url: " + url.error().message);
-  if (url->host.empty()) {
-    return invalid_input(
-        "url: has no host, which is a part of what is stored; write "
-        "http://HOST/PATH");
+  const auto text = (*document)["url"].get<std::string>();
+  auto url = parse_request_url(text);
+  if (!url || url->host.empty()) {
+    return invalid_input(fmt::format(
+        "url: {} is no URL with a host, which is a part of what is stored; write http://HOST/PATH",
+        quotation(text)));
   }
   target.host = std::move(url->host);
   target.path_and_query = url->target.text();
@@ -72,7 +73,7 @@ void Process::add_pages() {
     admin_.on(method, path, std::move(answer));
   };
   on("GET", "/", [this](const AdminServer::Request&) -> AdminServer::Answer {
-    return {200, "text/html; charset=utf-8", front_page(service_.title())};
+    return {200, "text/html; charset=utf-8", front_page(service_.title(), invocation_.command)};
   });
   add_probes(admin_);
   add_probes(probes_);
@@ -81,8 +82,12 @@ void Process::add_pages() {
             metrics::expose(service_.totals(), figures())};
   });
   on("GET", "/config", [this](const AdminServer::Request&) {
-    const std::lock_guard lock(mutex_);
-    return json(to_json(invocation_.command, configuration_));
+    std::unique_lock lock(mutex_);
+    Configuration shown = configuration_;
+    lock.unlock();
+    // `ringside scale` may have changed it.
+    if (shown.replica_count) shown.replica_count = service_.membership()->size();
+    return json(to_json(invocation_.command, shown));
   });
   on("GET", "/topology", [this](const AdminServer::Request&) {
     return json(tier::to_json(*service_.membership(), service_.member_name()));
@@ -127,9 +132,9 @@ AdminServer::Answer Process::readiness() const {
   const std::string obstacle = draining_ ? "draining" : service_.not_ready();
   const MembershipPointer membership = service_.membership();
   std::string page = obstacle.empty() ? "ready\n" : fmt::format("not ready: {}\n", obstacle);
-  fmt::format_to(std::back_inserter(page), "{} at {}\ntopology: version {}, id {}, {} replicas\n",
+  fmt::format_to(std::back_inserter(page), "{} at {}\ntopology: version {}, id {}, {} replica{}\n",
                  service_.title(), service_.address().text(), membership->topology->version(),
-                 membership->topology_id, membership->size());
+                 membership->topology_id, membership->size(), membership->size() == 1 ? "" : "s");
   if (discovery_ != nullptr) {
     page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
   }

@@ -22,6 +22,7 @@
 #include "program/settings.h"
 #include "program/sidecar_service.h"
 #include "program/signals.h"
+#include "program/start_warnings.h"
 #include "program/tier.h"
 #include "program/version.h"
 #include "replay/replay.h"
@@ -70,13 +71,22 @@ Result<std::unique_ptr<Service>> start_service(Command command, const Configurat
   crash("no service has this command", __FILE__, __LINE__);
 }
 
+Error of_access_log(const Configuration& configuration, const Error& error) {
+  return invalid_input(fmt::format("{}: {}", configuration.place("access-log"), error.message));
+}
+
 // Null where none is asked for.
 Result<std::unique_ptr<hop::AccessLog>> open_access_log(const Configuration& configuration) {
   if (configuration.access_log.empty()) return std::unique_ptr<hop::AccessLog>();
   auto opened = hop::AccessLog::open(configuration.access_log, thread_count(configuration));
   if (opened) return opened;
-  return invalid_input(
-      fmt::format("{}: {}", configuration.place("access-log"), opened.error().message));
+  return of_access_log(configuration, opened.error());
+}
+
+Result<void> check_access_log(const Configuration& configuration) {
+  if (configuration.access_log.empty()) return {};
+  const auto checked = hop::AccessLog::check(configuration.access_log);
+  return checked ? Result<void>{} : of_access_log(configuration, checked.error());
 }
 
 void print_summary(const Service& service, const Process& process) {
@@ -97,35 +107,39 @@ void print_summary(const Service& service, const Process& process) {
   static_cast<void>(std::fflush(stdout));
 }
 
-Result<void> validate(Command command, const Configuration& configuration) {
+void warn(Command command, const Configuration& configuration) {
+  for (const std::string& line : start_warnings(command, configuration)) log::warning("{}", line);
+}
+
+// Everything that a start reads, but for the members: those may come later.
+Result<void> check_files(const Configuration& configuration) {
   if (const auto keys = load_peer_keys(configuration); !keys) return keys.error();
   if (const auto access = load_admin_access(configuration); !access) return access.error();
-  if (!configuration.kubeconfig.empty()) {
-    k8s::Target target = configuration.kubernetes.value_or(k8s::Target{});
-    const auto access = kubernetes_access(configuration, target);
-    if (!access) return access.error();
-  }
+  if (const auto tls = load_origin_tls(configuration); !tls) return tls.error();
+  if (auto log = check_access_log(configuration); !log) return log;
+  if (configuration.kubeconfig.empty()) return {};
+  k8s::Target target = configuration.kubernetes.value_or(k8s::Target{});
+  const auto access = kubernetes_access(configuration, target);
+  return access ? Result<void>{} : access.error();
+}
+
+Result<void> validate(Command command, const Configuration& configuration) {
+  if (auto checked = check_files(configuration); !checked) return checked;
+  const std::size_t count = effective_routes(configuration).size();
+  const std::string routes = fmt::format("{} route{}", count, count == 1 ? "" : "s");
   if (command == Command::cache) {
-    fmt::print("ringside cache: the configuration is valid; {} routes\n",
-               effective_routes(configuration).size());
+    fmt::print("ringside cache: the configuration is valid; {}\n", routes);
   } else {
     const auto countries = open_countries_at_start(configuration);
     if (!countries) return countries.error();
-    fmt::print("ringside {}: the configuration is valid; {} routes, {}\n", name(command),
-               effective_routes(configuration).size(), describe(*countries));
+    fmt::print("ringside {}: the configuration is valid; {}, {}\n", name(command), routes,
+               describe(*countries));
   }
   for (const std::string& key : unused_keys(command, configuration)) {
     fmt::print("{} is not used by ringside {}\n", key, name(command));
   }
+  warn(command, configuration);
   return {};
-}
-
-// What operators should know of where it runs, once.
-void tell_of_machine(Command command, const Configuration& configuration) {
-  for (const std::string& line : this_machine().complaints) log::warning("{}", line);
-  if (command != Command::cache) return;
-  const std::string warning = memory_warning(configuration.memory, configuration.machine);
-  if (!warning.empty()) log::warning("{}: {}", configuration.place("memory"), warning);
 }
 
 int run_service(const Invocation& invocation, const Configuration& configuration) {
@@ -136,7 +150,6 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   for (const std::string& key : unused_keys(invocation.command, configuration)) {
     log::info("{} is not used by ringside {}", key, called);
   }
-  tell_of_machine(invocation.command, configuration);
   auto log = open_access_log(configuration);
   if (!log) return fail(called, log.error());
   auto service = start_service(invocation.command, configuration, system_clock(), log->get());
@@ -152,8 +165,7 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     process.stop();
     return fail(called, started.error());
   }
-  const std::string of_peers = peer_warning(invocation.command, configuration);
-  if (!of_peers.empty()) log::warning("{}", of_peers);
+  warn(invocation.command, configuration);
   print_summary(**service, process);
   return process.run(signals);
 }

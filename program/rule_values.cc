@@ -148,7 +148,8 @@ Result<std::optional<Seconds>> parse_client_no_cache(std::string_view text) {
   const auto time = parse_ttl(text);
   if (time) return std::optional(*time);
   return invalid_input(
-      fmt::format("{} is none of them; write honour, ignore, or a time such as 10s: a client's "
+      fmt::format("{} is none of them; write honour, ignore, or a time in whole seconds such as "
+                  "10s: a client's "
                   "no-cache then counts once in so long",
                   quotation(text)));
 }

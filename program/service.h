@@ -71,9 +71,10 @@ class Service {
 }
 
 // The error of a component that did not start: a port in use and its like are failures, not wrong
-// usage.
-[[nodiscard]] inline Error start_failure(Error error) {
+// usage. `place` is of the option that tells where it listens.
+[[nodiscard]] inline Error start_failure(Error error, const std::string& place = {}) {
   error.kind = ErrorKind::internal;
+  if (!place.empty()) error.message = place + ": " + error.message;
   return error;
 }
 

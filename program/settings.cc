@@ -21,21 +21,19 @@ Result<http::RouteTable> make_table(const std::vector<RouteConfiguration>& route
   return http::RouteTable::make(matches, std::move(paths));
 }
 
-// nullptr where no origin is under TLS: then nobody needs the file.
-Result<std::shared_ptr<const net::TlsContext>> make_tls(
-    const Configuration& configuration, const std::vector<RouteConfiguration>& routes) {
+}  // namespace
+
+Result<OriginTlsPointer> load_origin_tls(const Configuration& configuration) {
   bool needed = false;
-  for (const RouteConfiguration& route : routes) {
+  for (const RouteConfiguration& route : effective_routes(configuration)) {
     for (const net::Origin& origin : route.origins) needed = needed || origin.address.tls;
   }
-  if (!needed) return std::shared_ptr<const net::TlsContext>();
+  if (!needed) return OriginTlsPointer();
   auto made = net::TlsContext::make(configuration.origin_ca);
   if (made) return made;
   return invalid_input(
       fmt::format("{}: {}", configuration.place("origin-ca"), made.error().message));
 }
-
-}  // namespace
 
 hop::Setup make_setup(const Configuration& configuration, const Endpoint& listen, std::size_t cores,
                       hop::AccessLog* access_log, std::size_t halves) {
@@ -57,13 +55,14 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   const auto routes = effective_routes(configuration);
   auto table = make_table(routes);
   if (!table) return table.error();
-  auto tls = make_tls(configuration, routes);
+  auto tls = load_origin_tls(configuration);
   if (!tls) return tls.error();
 
   auto out = std::make_shared<sidecar::Settings>();
   static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
   static_cast<sidecar::Options&>(*out) = static_cast<const sidecar::Options&>(configuration);
   out->tls = *std::move(tls);
+  out->insecure_peers = configuration.insecure_peers;
   for (const RouteConfiguration& route : routes) {
     out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
                            route.cache.values.query});
@@ -84,7 +83,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   auto table = make_table(routes);
   if (!table) return table.error();
 
-  auto tls = make_tls(configuration, routes);
+  auto tls = load_origin_tls(configuration);
   if (!tls) return tls.error();
 
   auto out = std::make_shared<cache::Settings>();

@@ -7,6 +7,7 @@
 #include "cache/settings.h"
 #include "geo/country_database.h"
 #include "hop/half.h"
+#include "net/tls.h"
 #include "program/configuration.h"
 #include "program/membership.h"
 #include "sidecar/settings.h"
@@ -17,6 +18,10 @@ namespace ringside::program {
 [[nodiscard]] hop::Setup make_setup(const Configuration& configuration, const Endpoint& listen,
                                     std::size_t cores, hop::AccessLog* access_log,
                                     std::size_t halves = 1);
+
+using OriginTlsPointer = std::shared_ptr<const net::TlsContext>;
+// What https:// origins are checked with; null where no origin is one: then nobody needs the file.
+[[nodiscard]] Result<OriginTlsPointer> load_origin_tls(const Configuration& configuration);
 
 // What the components are given, made from a checked configuration, the membership in use and the
 // country database (null: every country is ZZ). Pure; a reload builds anew and publishes whole.

@@ -33,7 +33,7 @@ Result<std::unique_ptr<SidecarService>> SidecarService::start(const Configuratio
       {with_peer_keys(**settings, *std::move(keys)),
        make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
-  if (!started) return start_failure(started.error());
+  if (!started) return start_failure(started.error(), configuration.place("listen"));
   std::unique_ptr<SidecarService> service(new SidecarService(configuration));
   service->sidecar_ = *std::move(started);
   service->countries_ = *std::move(countries);
@@ -53,18 +53,39 @@ std::string SidecarService::not_ready() const {
   const bool nowhere = std::all_of(addresses.begin(), addresses.end(),
                                    [](const Endpoint& address) { return address.host.empty(); });
   if (configuration_.without_replica != sidecar::WithoutReplica::refuse) return "";
-  if (!nowhere && sidecar_->unproven().are_all(*known)) {
-    return "no replica has proved membership (see --peer-key-file)";
+  if (!nowhere && sidecar_->troubles().unproven.are_all(*known)) {
+    return configuration_.insecure_peers
+               ? "every replica wants a proof of membership (see --peer-key-file)"
+               : "no replica has proved membership (see --peer-key-file)";
   }
   if (!nowhere) return "";
   return addresses.empty() ? "no replica is known" : "no replica is there yet";
 }
 
 std::vector<std::string> SidecarService::details() const {
-  std::vector<std::string> lines = sidecar_->unproven().lines(*membership());
+  const auto& [unproven, silent] = sidecar_->troubles();
+  const auto members = membership();
+  std::vector<std::string> lines;
+  for (const auto& more :
+       {unproven.lines(*members), silent.lines(*members), sidecar_->failing_origins()}) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
   const std::lock_guard lock(mutex_);
   lines.insert(lines.begin(), describe(countries_));
   return lines;
+}
+
+Result<MembershipPointer> SidecarService::propose(const shard::TopologyRequest& request) {
+  if (request.members.empty()) {
+    const std::lock_guard lock(mutex_);
+    const bool asks_origin = configuration_.without_replica == sidecar::WithoutReplica::ask_origin;
+    if (!asks_origin && !discovers(configuration_)) {
+      return invalid_input(
+          "members: without one every request would be refused; name one at least, or start the "
+          "sidecar with --without-replica origin");
+    }
+  }
+  return MemberService::propose(request);
 }
 
 void SidecarService::publish(MembershipPointer membership) {

@@ -27,6 +27,7 @@ class SidecarService final : public MemberService {
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;
   void stop() override;

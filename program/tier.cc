@@ -73,7 +73,7 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
        make_setup(*complete, *configuration.listen, thread_count(configuration), access_log,
                   1 + tier->shape_.replicas.size())},
       clock);
-  if (!started) return start_failure(started.error());
+  if (!started) return start_failure(started.error(), configuration.place("listen"));
   tier->sidecar_ = *std::move(started);
   return tier;
 }
@@ -249,8 +249,16 @@ MembershipPointer Tier::membership() const { return shape().membership; }
 
 std::vector<std::string> Tier::details() const {
   const auto origin = sample_origin();
-  return {describe(shape().countries),
-          origin ? fmt::format("sample origin: {}", origin->text()) : "sample origin: none needed"};
+  const Shape present = shape();
+  std::vector<std::string> lines{
+      describe(present.countries),
+      origin ? fmt::format("sample origin: {}", origin->text()) : "sample origin: none needed"};
+  for (const auto& replica : present.replicas) {
+    for (const std::string& line : replica->failing_origins()) {
+      lines.push_back(replica->name() + ": " + line);
+    }
+  }
+  return lines;
 }
 
 void Tier::drain() {

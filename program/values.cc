@@ -33,25 +33,6 @@ constexpr std::array<Unit, 4> size_units{
     {{"GiB", 1024 * limits::kMiB}, {"MiB", limits::kMiB}, {"KiB", limits::kKiB}, {"", 1}}};
 
 template <std::size_t N>
-Result<std::uint64_t> parse_with_unit(std::string_view text, const std::array<Unit, N>& units,
-                                      std::uint64_t most, std::string_view remedy) {
-  const auto wrong = [&](std::string_view why) {
-    return invalid_input(fmt::format("{} {}; {}", quotation(text), why, remedy));
-  };
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc::result_out_of_range) return wrong("is too much");
-  if (failure != std::errc{}) return wrong("does not start with a whole number");
-  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
-  for (const Unit& unit : units) {
-    if (unit.name != name) continue;
-    if (number > most / unit.factor) return wrong("is too much");
-    return number * unit.factor;
-  }
-  return wrong(name.empty() ? "has no unit" : "has a unit that is not known");
-}
-
-template <std::size_t N>
 std::string in_largest_unit(std::uint64_t value, const std::array<Unit, N>& units) {
   for (const Unit& unit : units) {
     if (value % unit.factor == 0 && value != 0) {
@@ -59,6 +40,25 @@ std::string in_largest_unit(std::uint64_t value, const std::array<Unit, N>& unit
     }
   }
   return fmt::format("{}{}", value, units.back().name);
+}
+
+template <std::size_t N>
+Result<std::uint64_t> parse_with_unit(std::string_view text, const std::array<Unit, N>& units,
+                                      std::uint64_t most, std::string_view remedy) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_input(fmt::format("{} {}; {}", quotation(text), why, remedy));
+  };
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc::invalid_argument) return wrong("does not start with a whole number");
+  if (failure != std::errc{}) number = ~std::uint64_t{0};  // too much
+  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
+  for (const Unit& unit : units) {
+    if (unit.name != name) continue;
+    if (number <= most / unit.factor) return number * unit.factor;
+    return wrong(fmt::format("is too much: at most {}", in_largest_unit(most, units)));
+  }
+  return wrong(name.empty() ? "has no unit" : "has a unit that is not known");
 }
 
 Result<void> set_member_attribute(shard::Member& member, std::string_view attribute) {
@@ -155,7 +155,7 @@ Result<Milliseconds> parse_delay(std::string_view text) {
 Result<Milliseconds> parse_duration(std::string_view text) {
   auto duration = parse_delay(text);
   if (duration && duration->count() == 0) {
-    return invalid_input(fmt::format("{} is no time at all; {}", quotation(text), time_remedy));
+    return invalid_input(fmt::format("{} must be above zero; {}", quotation(text), time_remedy));
   }
   return duration;
 }

@@ -14,6 +14,10 @@ namespace ringside::replay {
 namespace {
 
 Error unexpected(std::string_view path, const http::AdminAnswer& answer) {
+  if (path == "/scale" && answer.status == 404) {
+    return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no,
+                 "what answers at --admin is no `ringside up`, and nobody else can be scaled"};
+  }
   constexpr std::size_t shown_bytes = 300;
   std::string said = answer.body.substr(0, shown_bytes);
   while (said.ends_with('\n')) said.pop_back();

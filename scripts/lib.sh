@@ -22,7 +22,7 @@ wrong_usage() {
   exit 2
 }
 # The comment at the top of a script is its help.
-help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
+help() { sed -n '2,/^[^#]/{/^# shellcheck /d;s/^# \{0,1\}//p}' "$0"; }
 
 # duration SECONDS: `42s`, `3m07s`.
 duration() {

@@ -58,7 +58,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 }
 
 Error wrong_part(std::size_t number, std::string_view text, std::string_view why) {
-  return invalid_input(fmt::format("shard key: part {}, {}, {}", number, quotation(text), why));
+  return invalid_input(fmt::format("part {}, {}, {}", number, quotation(text), why));
 }
 
 // `number` counts from 1, for the message.

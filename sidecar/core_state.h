@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
-#include "base/seldom.h"
 #include "geo/country_database.h"
 #include "hop/origin_access.h"
 #include "hop/peer_proof.h"
@@ -22,8 +20,8 @@
 #include "sidecar/method_allowance.h"
 #include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
+#include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -42,7 +40,7 @@ struct Shared {
   std::atomic<std::uint64_t> purges{0};          // answered ones; see NearCache
   MissedTable missed{mark};
   net::OriginGates gates;
-  UnprovenReplicas unproven;
+  Troubles troubles;
 };
 
 // What one core's requests share. Only that core's thread touches it.
@@ -56,7 +54,7 @@ struct CoreState {
         replicas(wire.upstreams(the_core, ErrorSource::peer)),
         origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
-        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.unproven),
+        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.troubles),
         near(snapshot->settings->near_cache_bytes, the_shared.purges),
         sheet(counts) {
     follow(snapshot);
@@ -78,8 +76,7 @@ struct CoreState {
   std::unique_ptr<hop::Upstreams> replicas;
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
-  HealthWatch health;  // of the replicas
-  log::Seldom peer_complaints{limits::peer_complaint_interval};
+  HealthWatch health;        // of the replicas
   net::RetryBudget repeats;  // of requests to replicas
   NearCache near;
   MethodAllowance rare_methods;

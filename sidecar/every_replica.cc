@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/join.h"
@@ -13,10 +14,16 @@ namespace ringside::sidecar {
 namespace {
 
 // What the replica says that it has removed.
-Result<std::size_t> confirmation(const http::ResponseHead& answer) {
+Result<std::size_t> confirmation(const http::ResponseHead& answer, std::string_view method) {
+  if (answer.status == 403) {
+    return Error{ErrorKind::forbidden, ErrorSource::peer, Retry::no,
+                 method == "PURGE" ? "takes no purges from this sidecar; give it --purge-from with "
+                                     "this sidecar's address"
+                                   : "answered 403"};
+  }
   if (answer.status != 200) {
-    const auto kind = answer.status == 403 ? ErrorKind::forbidden : ErrorKind::malformed;
-    return Error{kind, ErrorSource::peer, Retry::no, fmt::format("answered {}", answer.status)};
+    return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no,
+                 fmt::format("answered {}", answer.status)};
   }
   const auto digits = answer.fields.first(http::internal::purged).value_or(std::string_view{});
   const char* const end = digits.data() + digits.size();
@@ -82,7 +89,7 @@ class Round {
         co_await exchange->ask(settings_.membership->address(index), request, limits);
     asked.end(answered);
     if (!answered) co_return answered.error();
-    auto confirmed = confirmation(exchange->head());
+    auto confirmed = confirmation(exchange->head(), request.method);
     for (bool last = false; !last;) {  // so that the connection can be used again
       const auto pulled = co_await exchange->pull();
       last = !pulled || pulled->last;

@@ -12,8 +12,8 @@
 namespace ringside::sidecar {
 
 HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
-                         std::unique_ptr<hop::Upstreams> probes, UnprovenReplicas& unproven)
-    : core_(core), sheet_(sheet), probes_(std::move(probes)), unproven_(unproven) {}
+                         std::unique_ptr<hop::Upstreams> probes, Troubles& troubles)
+    : core_(core), sheet_(sheet), probes_(std::move(probes)), troubles_(troubles) {}
 
 HealthWatch::~HealthWatch() = default;
 
@@ -32,8 +32,11 @@ void HealthWatch::follow(std::shared_ptr<const Settings> settings,
     const Key key(membership.name(index), address);
     Replica& replica = replicas_[key];
     // Asked by one core for all, so that it is known before a request needs it.
-    if (settings->peer_keys && core_.index() == 0 && membership.is_somewhere(index)) {
-      if (!replica.is_member) unproven_.expect(key);
+    const bool is_about_proof = settings->peer_keys || settings->insecure_peers;
+    if (is_about_proof && core_.index() == 0 && membership.is_somewhere(index)) {
+      if (settings->peer_keys && !replica.is_member) {
+        troubles_.unproven.expect(key, "is not used: it was not asked yet");
+      }
       replica.awaits_first_word = replica.awaits_first_word || !replica.is_member || has_new_keys;
     }
     replica.name = key.first;
@@ -48,9 +51,12 @@ void HealthWatch::follow(std::shared_ptr<const Settings> settings,
     if (before->is_member) continue;
     if (before->health.is_ejected()) sheet_.replica_returned(before->shard);
     before->health = {};
-    before->is_unproven = before->awaits_first_word = false;
+    before->is_unproven = before->is_silent = before->awaits_first_word = false;
   }
-  if (core_.index() == 0) unproven_.keep(membership);
+  if (core_.index() == 0) {
+    troubles_.unproven.keep(membership);
+    troubles_.silent.keep(membership);
+  }
   members_ = std::move(members);
   followed_ = std::move(settings);
   forget_strangers();
@@ -136,6 +142,7 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
   if (answered) {
     replica_->health.answered(watch_.core_.steady_now());
     if (replica_->is_unproven) watch_.settle(*replica_);
+    if (replica_->is_silent) watch_.hear(*replica_);
   } else if (answered.error().source == ErrorSource::peer) {
     watch_.note_failure(*replica_, answered.error(), began_);
   }
@@ -143,20 +150,22 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
 
 void HealthWatch::note_failure(Replica& replica, const Error& failure, SteadyPoint began) {
   if (failure.kind == ErrorKind::untrusted) return refuse(replica, failure.message);
-  if (replica.health.failed(failure.kind, began)) eject_if_allowed(replica);
+  if (replica.health.failed(failure.kind, began)) take_out(replica, failure.message);
   if (replica.health.is_suspected()) probe_if_wanted(replica);
 }
 
 // It is as if its source said that it is not ready, for as long as it proves nothing.
 void HealthWatch::refuse(Replica& replica, const std::string& why) {
   replica.is_unproven = true;
-  if (!unproven_.refused(Key(replica.name, replica.address), why, core_.steady_now())) return;
-  log::warning("replica {} at {} is not used: {}", replica.name, replica.address.text(), why);
+  const std::string what = "is not used: " + why;
+  if (!troubles_.unproven.note(Key(replica.name, replica.address), what, core_.steady_now()))
+    return;
+  log::warning("replica {} at {} {}", replica.name, replica.address.text(), what);
 }
 
 void HealthWatch::settle(Replica& replica) {
   replica.is_unproven = replica.awaits_first_word = false;
-  if (!unproven_.settled(Key(replica.name, replica.address))) return;
+  if (!troubles_.unproven.settled(Key(replica.name, replica.address))) return;
   log::info("replica {} at {} has proved membership", replica.name, replica.address.text());
 }
 
@@ -197,6 +206,8 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   if (news) {
     lines.add(http::internal::topology, followed_->membership->topology_id);
     lines.add(http::internal::missed, news->text);
+  } else if (followed_->insecure_peers) {  // who wants a proof says so to who speaks like a member
+    lines.add(http::internal::topology, followed_->membership->topology_id);
   }
   // Not made in the call: GCC 12 frees what a braced argument of an awaited call holds twice.
   const Probed probed{replica.name, replica.address};
@@ -216,16 +227,14 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   if (answered) {
     if (news) replica.missed->heeded(std::min(news->number, *answered));
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
-    if (replica.health.probe_answered(core_.steady_now())) {
-      sheet_.replica_returned(replica.shard);
-      log::info("replica at {} answers again", replica.address.text());
-    }
+    if (replica.health.probe_answered(core_.steady_now())) sheet_.replica_returned(replica.shard);
+    if (replica.is_silent) hear(replica);
     co_return;
   }
   if (!is_of_peer) co_return;  // It tells nothing of the replica.
   sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
   if (!replica.health.probe_failed()) co_return;
-  eject_if_allowed(replica);
+  take_out(replica, answered.error().message);
   break_off(replica);
 }
 
@@ -242,19 +251,37 @@ bool HealthWatch::has_another(const Replica& replica) const noexcept {
 }
 
 // Of those that could be asked some must stay, so only they are counted.
-void HealthWatch::eject_if_allowed(Replica& replica) {
-  if (replica.health.is_ejected()) return;
+bool HealthWatch::may_eject() const noexcept {
   std::size_t there = 0, ejected = 0;
   for (shard::MemberIndex index = 0; index < members_.size(); ++index) {
     if (!is_there(index)) continue;
     ++there;
     ejected += members_[index]->health.is_ejected() ? 1 : 0;
   }
-  if (ejected >= most_ejected(there)) return;
-  replica.health.eject();
-  sheet_.replica_ejected(replica.shard);
-  log::warning("replica at {} does not answer: its requests go to the next owners",
-               replica.address.text());
+  return ejected < most_ejected(there);
+}
+
+void HealthWatch::take_out(Replica& replica, const std::string& why) {
+  if (replica.health.is_ejected()) return;
+  const bool ejected = may_eject();
+  if (ejected) {
+    replica.health.eject();
+    sheet_.replica_ejected(replica.shard);
+  }
+  replica.is_silent = true;
+  const Key key(replica.name, replica.address);
+  if (!troubles_.silent.note(key, "does not answer", core_.steady_now())) return;
+  log::warning("replica {} at {} does not answer: {}; {}", replica.name, replica.address.text(),
+               why,
+               ejected ? "its requests go to the next owners"
+                       : "it is asked all the same, since too few others are left");
+}
+
+void HealthWatch::hear(Replica& replica) {
+  if (replica.health.is_ejected()) return;  // that was the answer to an old request
+  replica.is_silent = false;
+  if (!troubles_.silent.settled(Key(replica.name, replica.address))) return;
+  log::info("replica {} at {} answers again", replica.name, replica.address.text());
 }
 
 // Who gives up here is resumed later, from the core's loop, so the list stays as it is meanwhile.

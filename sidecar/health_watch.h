@@ -17,8 +17,8 @@
 #include "shard/topology.h"
 #include "sidecar/health.h"
 #include "sidecar/missed.h"
+#include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -32,7 +32,7 @@ class HealthWatch {
   // `probes`: the way to the replicas for probes alone.
   // `unproven`: of all cores together.
   HealthWatch(net::Core& core, metrics::CoreSheet& sheet, std::unique_ptr<hop::Upstreams> probes,
-              UnprovenReplicas& unproven);
+              Troubles& troubles);
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
   ~HealthWatch();
@@ -95,12 +95,13 @@ class HealthWatch {
     bool is_member = false;
     bool is_probed = false;          // just now
     bool is_unproven = false;        // it has not proved membership when it was to
+    bool is_silent = false;          // it has failed, and was said to
     bool awaits_first_word = false;  // it is to be probed for that alone
     [[nodiscard]] bool takes_everything() const noexcept {
       return health.is_in_service() && !is_unproven;
     }
   };
-  using Key = UnprovenReplicas::Key;  // name and address
+  using Key = ReplicaTroubles::Key;  // name and address
 
   [[nodiscard]] Replica* find(const Settings& settings, shard::MemberIndex member) noexcept;
   // The smaller the better; nullopt: can't be asked.
@@ -112,7 +113,9 @@ class HealthWatch {
   void look();
   void probe_if_wanted(Replica& replica);
   Task<void> probe_one(Replica& replica);
-  void eject_if_allowed(Replica& replica);
+  [[nodiscard]] bool may_eject() const noexcept;
+  void take_out(Replica& replica, const std::string& why);
+  void hear(Replica& replica);
   void note_failure(Replica& replica, const Error& failure, SteadyPoint began);
   void refuse(Replica& replica, const std::string& why);
   void settle(Replica& replica);
@@ -122,7 +125,7 @@ class HealthWatch {
   net::Core& core_;
   metrics::CoreSheet& sheet_;
   std::unique_ptr<hop::Upstreams> probes_;
-  UnprovenReplicas& unproven_;
+  Troubles& troubles_;
   std::shared_ptr<const Settings> followed_;
   // Of followed_, and those that were and are still waited for or probed.
   std::map<Key, Replica> replicas_;

@@ -6,9 +6,9 @@
 #include <boost/container/static_vector.hpp>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "http/internal_fields.h"
 #include "sidecar/messages.h"
+#include "sidecar/probe.h"
 
 namespace ringside::sidecar {
 namespace {
@@ -60,29 +60,20 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   const bool repeatable = outgoing_.body == nullptr && http::is_idempotent(outgoing_.method);
   HealthWatch::Ask asked(core_.health, settings_, member, *exchange,
                          repeatable ? BreakOff::for_another : BreakOff::never);
-  const auto answered =
+  Result<void> answered =
       co_await exchange->ask(settings_.membership->address(member), outgoing_, limits());
+  if (answered && !settings_.peer_keys) {
+    if (auto refused = wants_proof(exchange->head())) {
+      if (outgoing_.body != nullptr) refused->retry = Retry::no;  // what was sent of it is gone
+      answered = *std::move(refused);
+    }
+  }
   asked.end(answered);
   fields_.cut(size);
   if (!answered) co_return answered.error();
-  if (const auto refused = wants_proof(exchange->head())) co_return *refused;
   const auto holder = named_holder(exchange->head());
   if (holder) co_return Refusal{settings_.membership->topology->find(*holder)};
   co_return Answer{std::move(exchange), member};
-}
-
-// A replica that has a key heeds nothing that we say without one: its answer may be another
-// country's.
-std::optional<Error> Owners::wants_proof(const http::ResponseHead& head) {
-  if (settings_.peer_keys || !head.fields.has(http::internal::unproven)) return std::nullopt;
-  Error refused{
-      ErrorKind::untrusted, ErrorSource::peer, outgoing_.body == nullptr ? Retry::yes : Retry::no,
-      "it wants a proof of membership; give this sidecar its --peer-key-file, or start the "
-      "replica, too, with --insecure-peers"};
-  if (const auto held_back = core_.peer_complaints.next(core_.core.steady_now())) {
-    log::warning("replica {} is not used: {}", outgoing_.peer, refused.message);
-  }
-  return refused;
 }
 
 // For the head of a replica's answer, from now on. The time for the first byte begins when a body

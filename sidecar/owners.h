@@ -42,7 +42,6 @@ class Owners {
   Task<Result<Answer>> ask_replicas();
   Task<Result<Answer>> ask_replicas_or_origins(const http::RequestHead& request);
   Task<Result<Answer>> ask_origins();
-  [[nodiscard]] std::optional<Error> wants_proof(const http::ResponseHead& head);
   [[nodiscard]] Milliseconds wait_for_head() const noexcept;
   [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@
 #include "net/core.h"
 
 namespace ringside::sidecar {
+
+// A replica that has a key heeds nothing that is said without one, and says so
+// (internal::unproven): its answer may be another country's. nullopt: it says no such thing.
+[[nodiscard]] std::optional<Error> wants_proof(const http::ResponseHead& head);
 
 struct Probed {
   std::string name;

@@ -39,7 +39,7 @@ struct Options {
   // The field by which they give it, in lower case; see http::told_client.
   std::string client_address_from{http::x_forwarded_for};
   std::vector<Network> proxied_from;  // who begins each connection with a PROXY header
-  bool underscores = false;  // fields whose names have one are passed on
+  bool underscores = false;           // fields whose names have one are passed on
   WithoutReplica without_replica = WithoutReplica::refuse;
 };
 
@@ -52,6 +52,8 @@ struct Settings : hop::Options, Options {
   tier::MembershipPointer membership;  // never null
   // Only a replica that proves to know one of them is used; null: whichever answers is.
   std::shared_ptr<const hop::PeerKeys> peer_keys;
+  // There is no key, and that is meant: who wants a proof all the same is found out at once.
+  bool insecure_peers = false;
   std::shared_ptr<const geo::CountryDatabase> countries;  // null: everything is ZZ
   std::string name = "ringside";  // a token (RFC 9110 §5.6.2); see http::HopIdentity
   std::size_t near_cache_bytes = limits::near_cache_bytes;  // per core; needs a restart to change

@@ -113,7 +113,11 @@ void Sidecar::apply(std::shared_ptr<const Settings> settings) {
 
 std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settings.get(); }
 
-const UnprovenReplicas& Sidecar::unproven() const noexcept { return impl_->shared.unproven; }
+const Troubles& Sidecar::troubles() const noexcept { return impl_->shared.troubles; }
+
+std::vector<std::string> Sidecar::failing_origins() const {
+  return impl_->shared.gates.failing(cores()[0].steady_now());
+}
 
 const metrics::Sheet& Sidecar::sheet() const {
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());

@@ -10,8 +10,8 @@
 #include "hop/half.h"
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
+#include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "sidecar/unproven_replicas.h"
 
 namespace ringside::sidecar {
 
@@ -30,8 +30,10 @@ class Sidecar final : public hop::Half {
   // Publishes new settings to every core, whole; returns when all have them.
   void apply(std::shared_ptr<const Settings> settings);
   [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
-  // Who of the replicas has not proved membership, and so is not used.
-  [[nodiscard]] const UnprovenReplicas& unproven() const noexcept;
+  // What is the matter with replicas.
+  [[nodiscard]] const Troubles& troubles() const noexcept;
+  // A line for each origin that is left alone because it has failed. Thread-safe.
+  [[nodiscard]] std::vector<std::string> failing_origins() const;
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

@@ -290,6 +290,7 @@ TEST(Endpoint, RefusesWhatIsNone) {
       {"localhost:-1", "no number from 0 to 65535"},
       {"localhost:99999999999999999999", "no number from 0 to 65535"},
       {"::1:8080", "stands in brackets"},
+      {"http://a:80", "leave http:// out"},
       {"[::1]", "port is missing"},
       {"[::1]8080", "port is missing"},
       {"[::1:8080", "not closed"},
@@ -308,7 +309,6 @@ TEST(Endpoint, RefusesWhatIsNone) {
       {"a/b:80", "neither an IP address nor a DNS name"},
       {"user@host:80", "neither an IP address nor a DNS name"},
       {"a\0b:80"sv, "neither an IP address nor a DNS name"},
-      {"http://a:80", "stands in brackets"},
       {long_label, "neither an IP address nor a DNS name"},
       {long_name, "neither an IP address nor a DNS name"},
   };

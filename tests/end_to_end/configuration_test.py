@@ -37,6 +37,7 @@ WRONG = [
     ("up", "routes: yes\n", 1, "list of routes"),
     ("up", "routes:\n- path: /a\n", 2, "name"),
     ("up", "routes:\n- name: a\n  hots: b\n", 3, "did you mean host?"),
+    ("up", "routes:\n- name: a\n  cahce: {ttl: 2m}\n", 3, '"cahce" is no key of a route; did you mean cache?'),
     ("up", "routes:\n- name: a\n- name: a\n  path: /x\n", 3, "another route is named a"),
     ("up", "routes:\n- name: a\n  path: x\n", 3, "starts with /"),
     ("up", "routes:\n- name: a\n- name: b\n", 1, "routes"),
@@ -55,6 +56,7 @@ WRONG = [
 WRONG_FLAGS = [
     (["sidecar", "--replicas", "a=b:1"], "give --listen"),
     (["sidecar", "--listen", "127.0.0.1:0"], "give --replicas"),
+    (["sidecar", "--listen", "127.0.0.1:0", "--replicas", "a=b:0"], "nobody is reached at port 0"),
     (["cache", "--listen", "127.0.0.1:0", "--origin", "http://o"], "give --name"),
     (["cache", "--listen", "127.0.0.1:0", "--name", "a"], "give --origin"),
     (["up", "--replicas", "ten"], "--replicas"),
@@ -142,11 +144,16 @@ class Validity(Tier):
                 self.assertIn("--kubeconfig: ", done.stderr)
 
     def test_the_example_is_valid_for_every_command(self):
-        # But for the file that it names and that is not here.
+        # But for the files that it names and that are not here.
         text = (ROOT / "docs" / "ringside.example.yaml").read_text()
         token = self.file("token", "0123456789abcdef")
-        example = self.file("e.yaml", text.replace("/etc/ringside/admin-token", str(token)))
-        key = ("--peer-key-file", self.file("peer.key", "k" * 64))
+        for there, here in (
+            ("/etc/ringside/admin-token", token),
+            ("/var/log/ringside", self.folder),
+        ):
+            text = text.replace(there, str(here))
+        example = self.file("e.yaml", text)
+        key = ("--peer-key-file", self.file("peer.key", "0123456789abcdef" * 4))
         for command in ("sidecar", "cache"):
             with self.subTest(command):
                 done = ringside(command, "--config", example, *key, "--validate")

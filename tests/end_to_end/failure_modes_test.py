@@ -172,8 +172,13 @@ class FailingOrigin(Tier):
             self.assertLessEqual(set(during), {502, 503})
             self.assertGreater(self.of_replicas("ringside_origin_circuits_opened_total"), 0)
             self.assertGreater(self.of_replicas("ringside_origin_refused_total"), 0)
+            told = f"origin {self.network.url} does not answer: "
+            asked = next(one for one in self.replicas if told in one.readyz().text)
+            wait_until(lambda: told in asked.err, "its log to tell")
             self.network.restore()
             load.wait_for_health()
+            wait_until(lambda: f"origin {self.network.url} answers again" in asked.err, "the end")
+            self.assertEqual(asked.err.count(told), 1)
         self.check_hits(load)
 
 

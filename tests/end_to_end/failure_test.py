@@ -81,6 +81,25 @@ class DeadReplica(Tier):
         self.assertEqual(answer.field("Retry-After"), "1")
         self.assertEqual(answer.field("Cache-Control"), "no-store")
 
+    def test_a_silent_replica_is_named_once_in_the_log_and_on_readyz(self):
+        """Each core said it, of an address, and where all were silent nothing named them."""
+        for replica in self.replicas:
+            replica.signal(signal.SIGKILL)
+            replica.wait()
+        lines = [f"replica {one.name} at {one.address} does not answer" for one in self.replicas]
+
+        def all_told():
+            each_in_a_thread(lambda path: self.front.get(path), list(self.owners)[:20])
+            return all(line in self.front.readyz().text for line in lines)
+
+        wait_until(all_told, "/readyz to name them")
+        wait_until(lambda: all(line in self.front.err for line in lines), "the log to name them")
+        self.assertEqual([self.front.err.count(line) for line in lines], [1] * len(lines))
+        victim = self.replicas[0]
+        self.cache(victim.name, self.source, "--listen", victim.address)
+        wait_until(lambda: lines[0] not in self.front.readyz().text, "its return to be seen")
+        self.assertIn(f"replica {victim.name} at {victim.address} answers again", self.front.err)
+
     def test_without_any_replica_the_origin_is_asked_where_that_is_configured(self):
         front = self.sidecar(
             self.replicas, "--without-replica", "origin", "--origin", self.source.url
@@ -140,7 +159,7 @@ class StoppedReplica(Tier):
         answer = self.front.ask("POST", self.paths[0], b"order")
         self.assertEqual(answer.status, 504)
         self.assertIn("error=http_response_timeout", answer.field("Proxy-Status"))
-        self.assertEqual(self.other.metric("ringside_requests_total", role="cache"), 0)
+        self.assertEqual(self.source.count(), 0)
 
 
 class FailingOrigin(Tier):

@@ -97,7 +97,7 @@ class Ending(Tier):
                 self.assertEqual(process.wait(), 1)
                 self.assertFalse(self.gate.is_set())
             self.assertIn("failure", outcome)
-            self.assertIn("told to end twice", process.err)
+            self.assertIn("second signal: ending now", process.err)
 
     def test_a_second_sigterm_waits_for_no_administrator(self):
         """A slow reader of an admin page holds up an orderly end, not this one."""
@@ -127,7 +127,7 @@ class Ending(Tier):
                     self.assertIsNone(process.child.poll())
             with self.subTest(kind=kind, order="a second SIGTERM"):
                 # Two that are sent before one is taken are one.
-                wait_until(lambda: "told to end" in process.err, "the first to be taken")
+                wait_until(lambda: "shutting down" in process.err, "the first to be taken")
                 process.signal(signal.SIGTERM)
                 self.assertEqual(process.wait(), 1)
 

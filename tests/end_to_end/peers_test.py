@@ -74,6 +74,13 @@ class Proof(Peers):
     def test_a_sidecar_without_a_key_is_not_answered_for_another_country(self):
         replica = self.replica()
         front = self.sidecar([replica])
+        # It was ready all the same, and told nothing of it.
+        self.page(
+            front,
+            "not ready: every replica wants a proof of membership",
+            f"replica cache-0 at {replica.address} is not used: it wants a proof of membership; "
+            "give this sidecar its --peer-key-file",
+        )
         answer = front.get("/country", DE)
         self.assertEqual(answer.status, 503)
         self.assertIn("give this sidecar its --peer-key-file", answer.text)
@@ -281,7 +288,7 @@ class CommandLine(Tier):
         cache = ["cache", "--listen", "127.0.0.1:0", "--name", "a", "--origin", "http://o"]
         sidecar = ["sidecar", "--listen", "127.0.0.1:0", "--replicas", "a=127.0.0.1:9"]
         sidecar += ["--geo", self.countries()]
-        key_file = self.file("key", "k" * 64)
+        key_file = self.file("key", "0123456789abcdef" * 4)
         for command in (
             sidecar, [*cache, "--peers", "a=127.0.0.1:9"], [*cache, "--kubernetes", "c"],
             [*cache, "--dns", "c.test"],
@@ -289,14 +296,14 @@ class CommandLine(Tier):
             with self.subTest(command):
                 done = ringside(*command, expect=WRONG_USAGE)
                 self.assertRegex(
-                    done.stderr, r"--peer-key-file: is missing; .*openssl rand.*--insecure-peers"
+                    done.stderr, r"--peer-key-file is missing; .*openssl rand.*--insecure-peers"
                 )
         for command in (sidecar, [*cache, "--peers", "a=127.0.0.1:9"]):
             ringside(*command, "--insecure-peers", "--validate")
             ringside(*command, "--peer-key-file", key_file, "--validate")
             both = ("--peer-key-file", key_file, "--insecure-peers")
             done = ringside(*command, *both, expect=WRONG_USAGE)
-            self.assertIn("stands beside --peer-key-file", done.stderr)
+            self.assertIn("excludes --peer-key-file", done.stderr)
         ringside(*cache, "--validate")  # it knows of no tier
 
     def test_a_file_without_a_good_key_is_refused_with_the_remedy(self):
@@ -305,7 +312,9 @@ class CommandLine(Tier):
             ("", "there is no key; `openssl rand -hex 32` makes one"),
             ("secret\n", "line 1: a key of 6 characters; 32 to 256 are needed"),
             ("secret word " * 8, "line 1 has other characters"),
-            (f"{'a' * 32}\n{'b' * 32}\n{'c' * 32}\n", "3 keys"),
+            ("\n".join(f"secret012{n}" * 4 for n in range(3)), "3 keys"),
+            ("secret" * 8, "a key of 5 different characters can be found by trying"),
+            ("secret0123" * 4 + "\n" + "secret0123" * 4, "the same key stands there twice"),
             (None, "No such file or directory; give a file that this process may read"),
             (unreadable, "Is a directory; give a file that this process may read"),
         ):
@@ -326,7 +335,7 @@ class CommandLine(Tier):
                     self.assertNotIn("secret", done.stderr)
 
     def test_a_file_that_everybody_can_read_is_warned_of(self):
-        key_file = self.file("key", "k" * 64)
+        key_file = self.file("key", "0123456789abcdef" * 4)
         for mode, warned in ((0o644, True), (0o600, False)):
             key_file.chmod(mode)
             front = self.start(

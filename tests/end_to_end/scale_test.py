@@ -121,6 +121,7 @@ class TenBecomeEleven(Tier):
         wait_until(lambda: tier.json("/scale")["retiring"] == [], "cache-10 to end")
         replicas = {tier.get(f"/{n}").replica for n in range(100)}
         self.assertEqual(replicas, {f"cache-{n}" for n in range(10)})
+        self.assertEqual(tier.json("/config")["replicas"], 10, "what is in effect")
         self.assertEqual(tier.metric("ringside_requests_total", result="error"), 0)
 
     def test_scale_tells_what_moves(self):

@@ -64,7 +64,7 @@ class Start(Tier):
                 for option in ("--listen", "--admin"):
                     self.fails(
                         FAILURE, *kind, option, address,
-                        part=f"cannot listen on {address}", remedy="or choose another port",
+                        part=f"{option}: cannot listen on {address}", remedy="or choose another port",
                     )  # fmt: skip
 
     def test_a_port_without_the_permission(self):
@@ -110,9 +110,25 @@ class Start(Tier):
             ("--geo", torn, "download it again"),
             ("--access-log", missing / "log", "name a file that can be written to"),
             ("--access-log", folder, "name a file that can be written to"),
+            ("--origin-ca", missing, "No such file or directory; give a file with certificates"),
+            ("--origin-ca", torn, "give a file with certificates"),
         ):
             up = self.up[:3] if option == "--geo" else self.up
-            self.fails(WRONG_USAGE, *up, option, path, part=str(path), remedy=remedy)
+            up = [*up, "--origin", "https://127.0.0.1:9"] if option == "--origin-ca" else up
+            for ending in ([], ["--validate"]):  # which once found nothing wrong with the last four
+                self.fails(WRONG_USAGE, *up, option, path, *ending, part=str(path), remedy=remedy)
+
+    def test_a_start_that_would_warn_was_valid_without_a_word(self):
+        key = self.file("key", "0123456789abcdef" * 4)
+        key.chmod(0o644)
+        done = ringside(
+            "sidecar", "--replicas", "cache-0=127.0.0.1:9", "--geo", self.countries(),
+            "--listen", "127.0.0.1:0", "--trust", "10.0.0.0/8", "--peer-key-file", key,
+            "--validate",
+        )  # fmt: skip
+        self.assertIn("the configuration is valid", done.stdout)
+        self.assertIn(f"every user of this machine can read {key}", done.stderr)
+        self.assertIn("every client is in country ZZ; give --trust 127.0.0.0/8", done.stderr)
 
     def test_files_without_the_permission(self):
         user = self.without_privileges()

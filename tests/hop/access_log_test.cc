@@ -301,12 +301,21 @@ TEST_F(AccessLogTest, WhereOpeningAgainFailsTheOldFileStays) {
   EXPECT_THAT(contents(path("gone/access.log")), HasSubstr("/a"));
 }
 
+TEST_F(AccessLogTest, ACheckMakesNoFile) {
+  EXPECT_TRUE(AccessLog::check(path("later.log")));
+  EXPECT_FALSE(std::filesystem::exists(path("later.log")));
+  EXPECT_TRUE(AccessLog::check("-"));
+}
+
 TEST_F(AccessLogTest, WhatCantBeOpenedIsNamedWithTheRemedy) {
   for (const std::string& file : {path("none/access.log"), folder_.string()}) {
     const auto log = AccessLog::open(file, 1);
     ASSERT_FALSE(log);
     EXPECT_THAT(log.error().message, HasSubstr(file + ": "));
     EXPECT_THAT(log.error().message, HasSubstr("name a file that can be written to"));
+    const auto checked = AccessLog::check(file);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().message, log.error().message);
   }
 }
 

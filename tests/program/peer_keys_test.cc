@@ -31,14 +31,14 @@ TEST(PeerKeysOfTheProgram, WhoSpeaksToPeersNeedsAKeyOrAWord) {
     std::string text;
     std::string message;  // empty: right
   };
-  const std::string missing = "--peer-key-file: is missing; give all of the tier a file";
+  const std::string missing = "--peer-key-file is missing; give all of the tier a file";
   const std::vector<Case> cases{
       {Command::sidecar, sidecar, missing},
       {Command::sidecar, sidecar + "peer_key_file: k", ""},
       {Command::sidecar, sidecar + "insecure_peers: true", ""},
       {Command::sidecar, sidecar + "insecure_peers: false", missing},
       {Command::sidecar, sidecar + "peer_key_file: k\ninsecure_peers: true",
-       "f:4: insecure_peers: stands beside --peer-key-file; give one of them"},
+       "f:4: insecure_peers: excludes --peer-key-file; give one of them"},
       {Command::cache, cache, ""},  // of no tier
       {Command::cache, cache + "peers: a=h:1", missing},
       {Command::cache, cache + "kubernetes: c", missing},
@@ -72,9 +72,10 @@ class KeyFile : public testing::Test {
 
 TEST_F(KeyFile, IsReadOrRefusedWithItsPlace) {
   EXPECT_EQ(load_peer_keys(defaults(Command::cache)).value(), nullptr);
-  write(std::string(32, 'a') + "\n" + std::string(40, 'b') + "\n");
-  EXPECT_THAT(load_peer_keys(configuration()).value()->all(),
-              ElementsAre(std::string(32, 'a'), std::string(40, 'b')));
+  const std::string one = "0123456789abcdef0123456789abcdef";
+  const std::string other = one + "fedcba98";
+  write(one + "\n" + other + "\n");
+  EXPECT_THAT(load_peer_keys(configuration()).value()->all(), ElementsAre(one, other));
   write("");
   const auto empty = load_peer_keys(configuration());
   ASSERT_FALSE(empty);
@@ -86,16 +87,6 @@ TEST_F(KeyFile, IsReadOrRefusedWithItsPlace) {
   ASSERT_FALSE(absent);
   EXPECT_THAT(absent.error().message,
               HasSubstr(path_ + ": No such file or directory; give a file that this process may"));
-}
-
-TEST_F(KeyFile, IsWarnedOfWhereEverybodyCanReadIt) {
-  write(std::string(32, 'a'), 0644);
-  EXPECT_THAT(peer_warning(Command::cache, configuration()), HasSubstr("`chmod o-r " + path_));
-  write(std::string(32, 'a'), 0640);
-  EXPECT_EQ(peer_warning(Command::cache, configuration()), "");
-  const auto insecure = configured("insecure_peers: true\n", Command::cache);
-  EXPECT_THAT(peer_warning(Command::cache, insecure), HasSubstr("--peer-key-file instead"));
-  EXPECT_EQ(peer_warning(Command::up, insecure), "");
 }
 
 // What `ringside shard` makes of a tier's file must not need the key.

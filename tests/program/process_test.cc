@@ -125,9 +125,10 @@ TEST(Process, PutTopology) {
   ASSERT_TRUE(running.rewrite(sidecar_yaml + "topology_version: 9\n"));
   EXPECT_EQ(running.service->membership()->topology->version(), 9U);
   EXPECT_EQ(running.service->membership()->size(), 1U);
-  // No replicas at all: alive, but not ready.
-  EXPECT_EQ(put("10", "[]").status, 200);
-  EXPECT_EQ(running.ask("GET", "/readyz").status, 503);
+  // It was left without anybody to ask.
+  const auto none = put("10", "[]");
+  EXPECT_EQ(none.status, 400);
+  EXPECT_THAT(none.body, HasSubstr("name one at least"));
   EXPECT_EQ(running.ask("GET", "/livez").status, 200);
 }
 

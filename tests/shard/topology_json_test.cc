@@ -64,6 +64,19 @@ TEST(TopologyJson, ReadsARequestOfAsLittleAsMayBe) {
   EXPECT_TRUE(request->members.empty());
 }
 
+// What was shown could not be sent back.
+TEST(TopologyJson, ReadsWhatItShows) {
+  const auto topology = *Topology::make({{"cache-0", 2, "a"}}, "ring", 7);
+  json shown = json::parse(to_json(*topology));
+  shown["self"] = {{"name", "cache-0"}, {"buckets", 1}};
+  shown["members"][0].update(
+      {{"address", "a:1"}, {"ready", true}, {"terminating", false}, {"placed_in", "a"}});
+  const auto request = parse_topology_json(shown.dump());
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->version, 7U);
+  EXPECT_EQ(request->members, (std::vector<MemberAt>{{{"cache-0", 2, "a"}, {"a", 1}}}));
+}
+
 std::string with_member(const std::string& fields) {
   return R"({"scheme": "ring", "members": [{"name": "a", "address": "10.0.0.1:80"}, {)" + fields +
          "}]}";

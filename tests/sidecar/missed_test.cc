@@ -160,7 +160,8 @@ TEST(MissedPurge, WhoWillNotPurgeHasNotMissedIt) {
   const ScriptedPeer refusing(support::always(support::answer("403 Forbidden", "", "no")));
   SomeSidecar sidecar({refusing.address()});
   EXPECT_EQ(sidecar.purge("a.test", "/a").missing,
-            std::vector<std::string>{"cache-0: answered 403"});
+            std::vector<std::string>{"cache-0: takes no purges from this sidecar; give it "
+                                     "--purge-from with this sidecar's address"});
   static_cast<void>(sidecar.get("/a"));
   EXPECT_EQ(support::field(refusing.heads().back(), "ringside-missed"), "");
 }

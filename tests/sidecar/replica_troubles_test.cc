@@ -1,4 +1,4 @@
-#include "sidecar/unproven_replicas.h"
+#include "sidecar/replica_troubles.h"
 
 #include <gmock/gmock.h>
 
@@ -11,21 +11,21 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-UnprovenReplicas::Key member(const std::string& name, std::uint16_t port) {
+ReplicaTroubles::Key member(const std::string& name, std::uint16_t port) {
   return {name, Endpoint{"h", port}};
 }
 
-TEST(UnprovenReplicas, AreToldOnceAndAgainAfterAWhile) {
-  UnprovenReplicas unproven;
+TEST(ReplicaTroubles, AreToldOnceAndAgainAfterAWhile) {
+  ReplicaTroubles unproven;
   const SteadyPoint start{Seconds{100}};
   const auto cache_0 = member("cache-0", 1);
   const auto membership = tier::membership_of({"cache-0"});
-  EXPECT_TRUE(unproven.refused(cache_0, "it has another key", start));
-  EXPECT_FALSE(unproven.refused(cache_0, "it has another key", start + Seconds{1}));
-  EXPECT_TRUE(unproven.refused(cache_0, "it has none", start + Seconds{2}));
-  EXPECT_FALSE(unproven.refused(cache_0, "it has none", start + Seconds{3}));
-  EXPECT_TRUE(unproven.refused(cache_0, "it has none",
-                               start + Seconds{2} + limits::peer_reminder_interval));
+  EXPECT_TRUE(unproven.note(cache_0, "is not used: it has another key", start));
+  EXPECT_FALSE(unproven.note(cache_0, "is not used: it has another key", start + Seconds{1}));
+  EXPECT_TRUE(unproven.note(cache_0, "is not used: it has none", start + Seconds{2}));
+  EXPECT_FALSE(unproven.note(cache_0, "is not used: it has none", start + Seconds{3}));
+  EXPECT_TRUE(unproven.note(cache_0, "is not used: it has none",
+                            start + Seconds{2} + limits::peer_reminder_interval));
   EXPECT_THAT(unproven.lines(*membership),
               ElementsAre("replica cache-0 at h:1 is not used: it has none"));
   EXPECT_TRUE(unproven.settled(cache_0));
@@ -33,24 +33,24 @@ TEST(UnprovenReplicas, AreToldOnceAndAgainAfterAWhile) {
   EXPECT_THAT(unproven.lines(*membership), IsEmpty());
 }
 
-TEST(UnprovenReplicas, WhoWasNotAskedYetIsOneWithoutALine) {
-  UnprovenReplicas unproven;
+TEST(ReplicaTroubles, WhoWasNotAskedYetIsOneWithoutALine) {
+  ReplicaTroubles unproven;
   const auto membership = tier::membership_of({"cache-0", "cache-1"});
   EXPECT_FALSE(unproven.are_all(*membership));
-  unproven.expect(member("cache-0", 1));
+  unproven.expect(member("cache-0", 1), "is not used: it was not asked yet");
   EXPECT_FALSE(unproven.are_all(*membership));
-  unproven.expect(member("cache-1", 2));
+  unproven.expect(member("cache-1", 2), "is not used: it was not asked yet");
   EXPECT_TRUE(unproven.are_all(*membership));
   EXPECT_FALSE(unproven.settled(member("cache-0", 1))) << "nothing was logged";
   EXPECT_FALSE(unproven.are_all(*membership));
 }
 
 // Else a sidecar would have been not ready for a replica that had gone.
-TEST(UnprovenReplicas, WhoIsNoMemberAnyMoreIsForgotten) {
-  UnprovenReplicas unproven;
+TEST(ReplicaTroubles, WhoIsNoMemberAnyMoreIsForgotten) {
+  ReplicaTroubles unproven;
   const SteadyPoint now{Seconds{100}};
-  EXPECT_TRUE(unproven.refused(member("cache-0", 9), "it has none", now));
-  EXPECT_TRUE(unproven.refused(member("cache-1", 2), "it has none", now));
+  EXPECT_TRUE(unproven.note(member("cache-0", 9), "is not used: it has none", now));
+  EXPECT_TRUE(unproven.note(member("cache-1", 2), "is not used: it has none", now));
   const auto membership = tier::membership_of({"cache-0", "cache-1"});
   unproven.keep(*membership);
   EXPECT_THAT(unproven.lines(*membership),
@@ -59,21 +59,21 @@ TEST(UnprovenReplicas, WhoIsNoMemberAnyMoreIsForgotten) {
 
 // Each core hears of a change for itself: one that had not yet told of a replica that was gone, and
 // /readyz did so until the next change.
-TEST(UnprovenReplicas, WhoIsRefusedOnceMoreAfterItsEndStayedOnThePage) {
-  UnprovenReplicas unproven;
+TEST(ReplicaTroubles, WhoIsRefusedOnceMoreAfterItsEndStayedOnThePage) {
+  ReplicaTroubles unproven;
   const auto membership = tier::membership_of({"cache-0", "cache-1"});
   const auto after = tier::membership_of({"cache-0"});
   unproven.keep(*after);
-  EXPECT_TRUE(unproven.refused(member("cache-1", 2), "it has none", SteadyPoint{}));
+  EXPECT_TRUE(unproven.note(member("cache-1", 2), "is not used: it has none", SteadyPoint{}));
   EXPECT_THAT(unproven.lines(*membership), testing::SizeIs(1));
   EXPECT_THAT(unproven.lines(*after), IsEmpty());
 }
 
-TEST(UnprovenReplicas, MembersThatAreNowhereDoNotCount) {
-  UnprovenReplicas unproven;
+TEST(ReplicaTroubles, MembersThatAreNowhereDoNotCount) {
+  ReplicaTroubles unproven;
   auto topology = tier::membership_of({"cache-0", "cache-1"})->topology;
   const tier::Membership membership(topology, {Endpoint{}, Endpoint{"h", 2}});
-  EXPECT_TRUE(unproven.refused(member("cache-1", 2), "it has none", SteadyPoint{}));
+  EXPECT_TRUE(unproven.note(member("cache-1", 2), "is not used: it has none", SteadyPoint{}));
   EXPECT_TRUE(unproven.are_all(membership));
 }
 

@@ -1,4 +1,4 @@
-#include "sidecar/unproven_replicas.h"
+#include "sidecar/replica_troubles.h"
 
 #include <fmt/format.h>
 
@@ -6,21 +6,21 @@
 
 namespace ringside::sidecar {
 
-void UnprovenReplicas::expect(const Key& replica) {
+void ReplicaTroubles::expect(const Key& replica, const std::string& what) {
   const std::lock_guard lock(mutex_);
-  rows_.try_emplace(replica, Row{"it was not asked yet", std::nullopt});
+  rows_.try_emplace(replica, Row{what, std::nullopt});
 }
 
-bool UnprovenReplicas::refused(const Key& replica, const std::string& why, SteadyPoint now) {
+bool ReplicaTroubles::note(const Key& replica, const std::string& what, SteadyPoint now) {
   const std::lock_guard lock(mutex_);
   Row& row = rows_[replica];
-  const bool is_news = !row.logged || row.why != why;
+  const bool is_news = !row.logged || row.what != what;
   if (!is_news && now - *row.logged < limits::peer_reminder_interval) return false;
-  row = {why, now};
+  row = {what, now};
   return true;
 }
 
-bool UnprovenReplicas::settled(const Key& replica) {
+bool ReplicaTroubles::settled(const Key& replica) {
   const std::lock_guard lock(mutex_);
   const auto found = rows_.find(replica);
   if (found == rows_.end()) return false;
@@ -29,7 +29,7 @@ bool UnprovenReplicas::settled(const Key& replica) {
   return was_logged;
 }
 
-void UnprovenReplicas::keep(const tier::Membership& membership) {
+void ReplicaTroubles::keep(const tier::Membership& membership) {
   const std::lock_guard lock(mutex_);
   std::map<Key, Row> kept;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
@@ -39,7 +39,7 @@ void UnprovenReplicas::keep(const tier::Membership& membership) {
   rows_ = std::move(kept);
 }
 
-bool UnprovenReplicas::are_all(const tier::Membership& membership) const {
+bool ReplicaTroubles::are_all(const tier::Membership& membership) const {
   const std::lock_guard lock(mutex_);
   if (rows_.empty()) return false;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
@@ -49,14 +49,14 @@ bool UnprovenReplicas::are_all(const tier::Membership& membership) const {
   return true;
 }
 
-std::vector<std::string> UnprovenReplicas::lines(const tier::Membership& membership) const {
+std::vector<std::string> ReplicaTroubles::lines(const tier::Membership& membership) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
     const auto row = rows_.find(Key(membership.name(index), membership.address(index)));
     if (row == rows_.end()) continue;
-    out.push_back(fmt::format("replica {} at {} is not used: {}", membership.name(index),
-                              membership.address(index).text(), row->second.why));
+    out.push_back(fmt::format("replica {} at {} {}", membership.name(index),
+                              membership.address(index).text(), row->second.what));
   }
   return out;
 }

@@ -13,18 +13,19 @@
 
 namespace ringside::sidecar {
 
-// The replicas that are not used because they have not proved membership, as whichever core was the
-// last to speak to them has seen it. Thread-safe.
-class UnprovenReplicas {
+// The replicas that something is the matter with, as whichever core was the last to hear of them
+// has seen it. Thread-safe.
+class ReplicaTroubles {
  public:
   // Names and addresses of members.
   using Key = std::pair<std::string, Endpoint>;
 
-  // A new member, which nobody has spoken to yet.
-  void expect(const Key& replica);
-  // It has proved nothing. True where that is to be logged: it is news, or was said long ago.
-  [[nodiscard]] bool refused(const Key& replica, const std::string& why, SteadyPoint now);
-  // It has proved itself, or is not there to. True where the contrary was logged.
+  // A new member, which nobody has spoken to yet: it counts, and is not logged.
+  void expect(const Key& replica, const std::string& what);
+  // What is the matter: "does not answer". True where that is to be logged: it is news, or was said
+  // long ago.
+  [[nodiscard]] bool note(const Key& replica, const std::string& what, SteadyPoint now);
+  // Nothing is any more. True where the contrary was logged.
   [[nodiscard]] bool settled(const Key& replica);
   // Forgets who is no member any more.
   void keep(const tier::Membership& membership);
@@ -37,11 +38,17 @@ class UnprovenReplicas {
 
  private:
   struct Row {
-    std::string why;
+    std::string what;
     std::optional<SteadyPoint> logged;
   };
   mutable std::mutex mutex_;
   std::map<Key, Row> rows_;
+};
+
+// Of all cores of a sidecar.
+struct Troubles {
+  ReplicaTroubles unproven;  // not used, because they have not proved membership, or want a proof
+  ReplicaTroubles silent;    // they do not answer; some are asked all the same
 };
 
 }  // namespace ringside::sidecar

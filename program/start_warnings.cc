@@ -1,0 +1,68 @@
+#include "program/start_warnings.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+namespace ringside::program {
+namespace {
+
+std::string store_warning(Command command, const Configuration& configuration) {
+  if (command != Command::cache) return {};
+  const std::string warning = memory_warning(configuration.memory, configuration.machine);
+  if (warning.empty()) return {};
+  return fmt::format("{}: {}", configuration.place("memory"), warning);
+}
+
+std::string insecure_warning(Command command, const Configuration& configuration) {
+  if (!configuration.insecure_peers || command == Command::up) return {};
+  return fmt::format(
+      "{}: whoever reaches a replica's port can say what only sidecars should; give all of the "
+      "tier a --peer-key-file instead",
+      configuration.place("insecure-peers"));
+}
+
+// Of a file with a secret.
+std::string secret_warning(const Configuration& configuration, std::string_view option,
+                           const std::string& path) {
+  struct stat status {};
+  struct statvfs where {};
+  if (path.empty() || ::stat(path.c_str(), &status) != 0) return {};
+  if ((status.st_mode & S_IROTH) == 0) return {};
+  // A container's mount of a Secret: it can't be changed there, and has no other users.
+  if (::statvfs(path.c_str(), &where) == 0 && (where.f_flag & ST_RDONLY) != 0) return {};
+  return fmt::format("{}: every user of this machine can read {}; `chmod o-r {}`",
+                     configuration.place(option), path, path);
+}
+
+// Behind a proxy of this machine, or an application, every client looks the same.
+std::string trust_warning(Command command, const Configuration& configuration) {
+  if (command == Command::cache || !configuration.listen || !uses_country(configuration)) return {};
+  const std::string& host = configuration.listen->host;
+  const auto address = IpAddress::try_parse(host == "localhost" ? "127.0.0.1" : host);
+  if (!address || !address->is_loopback() || any_contains(configuration.trusted, *address) ||
+      any_contains(configuration.proxied_from, *address)) {
+    return {};
+  }
+  return fmt::format(
+      "{}: who connects to {} has the address {}, whose word on the client is not believed, so "
+      "every client is in country ZZ; give --trust {}",
+      configuration.place("trust"), configuration.listen->text(), address->text(),
+      address->is_v4() ? "127.0.0.0/8" : "::1");
+}
+
+}  // namespace
+
+std::vector<std::string> start_warnings(Command command, const Configuration& configuration) {
+  std::vector<std::string> lines = this_machine().complaints;
+  for (const std::string& line :
+       {store_warning(command, configuration), insecure_warning(command, configuration),
+        secret_warning(configuration, "peer-key-file", configuration.peer_key_file),
+        secret_warning(configuration, "admin-token-file", configuration.admin_token_file),
+        trust_warning(command, configuration)}) {
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace ringside::program
