@@ -1,0 +1,64 @@
+"""The picture: of each case one field, of each server one bar, user and system time apart."""
+
+import pathlib
+
+from processes import BenchError
+from report import Row, cost
+
+COLUMNS = 3
+FIELD_INCHES = (4.2, 2.1)
+
+
+def fields_of(rows: list[Row]) -> list[tuple[str, list[tuple[str, float, float]]]]:
+    """Of each case its title and bars: (server, user or all, system). The last is drawn on top."""
+    fields: dict[str, list[tuple[str, float, float]]] = {}
+    for row in rows:
+        user, system = row.median("user_us_per_request"), row.median("system_us_per_request")
+        value = cost(row)
+        if value is None:
+            continue
+        if row.case.kind in ("idle", "fill"):
+            user, system = value * (100 if row.case.kind == "idle" else 1), 0.0
+        fields.setdefault(title_of(row), []).append((row.server, user or 0.0, system or 0.0))
+    return list(fields.items())
+
+
+def title_of(row: Row) -> str:
+    unit = {"idle": "% of a core", "fill": "MiB"}.get(row.case.kind, "CPU us per request")
+    return f"{row.case.name}: {unit}"
+
+
+def draw(rows: list[Row], file: str, headline: str) -> None:
+    try:
+        import matplotlib  # noqa: PLC0415: only who wants a picture needs it
+        matplotlib.use("Agg")
+        from matplotlib import pyplot  # noqa: PLC0415
+    except ImportError as error:
+        raise BenchError("--plot needs python3-matplotlib; scripts/setup --bench installs it") from error
+    fields = fields_of(rows)
+    columns = min(COLUMNS, len(fields)) or 1
+    lines = -(-len(fields) // columns) or 1
+    figure, places = pyplot.subplots(
+        lines, columns, squeeze=False,
+        figsize=(FIELD_INCHES[0] * columns, FIELD_INCHES[1] * lines + 0.6))
+    for place in places.flat[len(fields):]:
+        place.axis("off")
+    for place, (title, bars) in zip(places.flat, fields):
+        names = [server for server, _, _ in bars]
+        user = [bar[1] for bar in bars]
+        system = [bar[2] for bar in bars]
+        place.barh(names, user, color="#2b6cb0", label="user")
+        place.barh(names, system, left=user, color="#a3bfdb", label="system")
+        for index, (_, first, second) in enumerate(bars):
+            place.text(first + second, index, f" {first + second:.3g}", va="center", fontsize=8)
+        place.set_title(title, fontsize=9, loc="left")
+        place.invert_yaxis()
+        place.margins(x=0.18)
+        place.tick_params(labelsize=8)
+        place.spines[["top", "right"]].set_visible(False)
+    if fields:
+        places.flat[0].legend(fontsize=7, loc="lower right")
+    figure.suptitle(headline, fontsize=9)
+    figure.tight_layout()
+    figure.savefig(pathlib.Path(file))
+    pyplot.close(figure)
