@@ -18,6 +18,7 @@ class Machine:
     replicas: int
     shard_key: str
     origin: int = 0  # its port
+    origin_group: Group = dataclasses.field(default_factory=Group)
 
 
 @dataclasses.dataclass(frozen=True)

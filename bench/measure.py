@@ -9,7 +9,7 @@ import time
 from beside import beside, follow, told_beside
 from cases import Case
 from load import Told, Traffic, ask_for_all, fetched, run_wrk
-from machine import Deployment
+from machine import Deployment, Machine
 from processes import Usage, busy_us, own_us, used_between
 
 ATTACH_S = 0.5
@@ -28,7 +28,7 @@ class Round:
     caches_us_per_request: float | None
     switches_per_request: float | None
     cpu_share: float  # of the tested core, 1 where the servers had it all the time
-    others_share: float  # of one core: what neither the servers nor this script took of the machine
+    others_share: float  # of one core: of the machine, what is none of the bench
     p50_us: float | None
     p99_us: float | None
     p999_us: float | None
@@ -42,7 +42,7 @@ def per_request(value: float, requests: int) -> float | None:
     return value / requests if requests else None
 
 
-def round_of(told: Told, hops: dict[str, Usage], others_us: float, pss_mib: float,
+def round_of(told: Told, hops: dict[str, Usage], all_us: float, pss_mib: float,
              origin_requests: int, beside_it: str = "") -> Round:
     used = sum(hops.values(), Usage())
     requests = told.requests
@@ -57,7 +57,7 @@ def round_of(told: Told, hops: dict[str, Usage], others_us: float, pss_mib: floa
         caches_us_per_request=per_request(caches.cpu_us(), requests) if front else None,
         switches_per_request=per_request(used.switches, requests),
         cpu_share=used.cpu_us() / told.duration_us,
-        others_share=max(0.0, others_us - used.cpu_us()) / told.duration_us,
+        others_share=max(0.0, all_us - used.cpu_us()) / told.duration_us,
         p50_us=told.p50_us, p99_us=told.p99_us, p999_us=told.p999_us,
         pss_mib=pss_mib,
         origin_requests=origin_requests,
@@ -85,17 +85,23 @@ def load(case: Case, deployment: Deployment, traffic: Traffic, salt: str) -> tup
     return told, (0 if case.all_hits() else -1) + bool(case.beside), text
 
 
+def used_by_all(machine: Machine) -> float:
+    """What the machine had to do in us, but for this script, wrk and the origin."""
+    origin = used_between({}, machine.origin_group.usage()).values()
+    return busy_us() - own_us() - sum(origin, Usage()).cpu_us()
+
+
 def measure(case: Case, deployment: Deployment, traffic: Traffic, salt: str,
-            origin: int) -> tuple[Round, str]:
+            machine: Machine) -> tuple[Round, str]:
     """Also tells what is wrong with the round, nothing mostly."""
-    fetched_before = fetched(origin)
+    fetched_before = fetched(machine.origin)
     before = deployment.group.usage()
-    others_before = busy_us() - own_us()
+    all_before = used_by_all(machine)
     told, expected, beside_it = load(case, deployment, traffic, salt)
-    others_us = busy_us() - own_us() - others_before
+    all_us = used_by_all(machine) - all_before
     hops = used_between(before, deployment.group.usage())
-    origin_requests = fetched(origin) - fetched_before - 1  # our own question
-    done = round_of(told, hops, others_us, deployment.group.pss_mib(), origin_requests, beside_it)
+    origin_requests = fetched(machine.origin) - fetched_before - 1  # our own question
+    done = round_of(told, hops, all_us, deployment.group.pss_mib(), origin_requests, beside_it)
     return done, mistake(done, expected)
 
 

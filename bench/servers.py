@@ -38,8 +38,9 @@ routes:
 """
 
 
-def start_origin(machine: Machine, group: Group, sizes: set[int]) -> int:
+def start_origin(machine: Machine, sizes: set[int]) -> int:
     """Returns its port."""
+    group = machine.origin_group
     home = machine.directory / "origin"
     (home / "bodies").mkdir(parents=True)
     for size in sizes | {1024}:
