@@ -6,6 +6,7 @@ KIB = 1024
 MIB = 1024 * KIB
 # So many bytes of different bodies at most, whatever --paths says: a cache of 1 GiB holds them.
 WORKING_SET_BYTES = 256 * MIB
+SPARE_DESCRIPTORS = 1000  # of a process, that are no connections of the load
 NEAR_PATHS = 1000  # what a near cache of 8 MiB holds of 1 KiB
 
 # one: a cache. two: a front over caches. near: a front that answers by itself; peers have none of
@@ -37,6 +38,7 @@ class Case:
     floor: bool = True  # whether the floor says anything here
     default: bool = False
     paths: int | None = None  # at most
+    least_seconds: int = 1  # of a round, where it takes long until all are connected
     once: bool = False  # one round, whatever --rounds says
 
     def answer_bytes(self) -> int:
@@ -56,6 +58,19 @@ class Case:
         return (("floor",) if self.floor else ()) + PEERS[self.shape] + OURS
 
 
+def fitted(case: Case, descriptors: int) -> Case:
+    """The case with as many connections as a front may have, which needs two descriptors for each."""
+    most = most_clients(descriptors)
+    if case.connections <= most:
+        return case
+    return dataclasses.replace(case, connections=most,
+                               text=f"{case.text}, {most:,} of them by the limit of descriptors")
+
+
+def most_clients(descriptors: int) -> int:
+    return max(1, (descriptors - SPARE_DESCRIPTORS) // 2)
+
+
 def hit(name: str, text: str, **more: object) -> Case:
     return Case(name, f"hit at a replica, {text}", **more)
 
@@ -64,11 +79,10 @@ def side(name: str, text: str, **more: object) -> Case:
     return Case(name, f"hit through the sidecar, {text}", shape="two", **more)
 
 
+# In this order, so that cases with the same servers follow one another.
 CASES = (
     hit("hit-100b", "100 B", size=100),
     hit("hit-1k", "1 KiB", default=True),
-    hit("hit-16k", "16 KiB", size=16 * KIB, default=True),
-    hit("hit-1m", "1 MiB", size=MIB),
     hit("hit-1k-1c", "1 KiB, 1 connection", connections=1),
     hit("hit-1k-8c", "1 KiB, 8 connections", connections=8),
     hit("hit-1k-256c", "1 KiB, 256 connections", connections=256),
@@ -76,28 +90,30 @@ CASES = (
         headers=("Connection: close",)),
     hit("hit-pipelined", "1 KiB, 16 requests at once", manner="count", depth=16),
     Case("304", "not modified, at a replica", headers=("If-None-Match: {etag}",), status=304, body=0),
-    Case("range", "the first KiB of 16, at a replica", size=16 * KIB, body=KIB, status=206,
-         headers=("Range: bytes=0-1023",)),
-    Case("miss", "miss at a replica, 1 KiB", misses=1.0),
     Case("miss-1pct", "1 % misses at a replica, 1 KiB", misses=0.01),
+    Case("miss", "miss at a replica, 1 KiB", misses=1.0),
     Case("followers", "a thousand followers of one miss, at a replica", kind="followers",
          connections=1000, floor=False),
+    hit("hit-16k", "16 KiB", size=16 * KIB, default=True),
+    Case("range", "the first KiB of 16, at a replica", size=16 * KIB, body=KIB, status=206,
+         headers=("Range: bytes=0-1023",)),
+    hit("hit-1m", "1 MiB", size=MIB),
+    Case("idle", "ten caches and a front that nobody asks", shape="two", kind="idle", floor=False),
     side("side-1k", "1 KiB", default=True),
-    side("side-16k", "16 KiB", size=16 * KIB, default=True),
     side("side-1k-1c", "1 KiB, 1 connection", connections=1),
     side("side-1k-8c", "1 KiB, 8 connections", connections=8),
     side("side-1k-256c", "1 KiB, 256 connections", connections=256),
-    side("side-1k-10000c", "1 KiB, 10,000 connections", connections=10_000),
     side("side-close", "1 KiB, a new connection per request", manner="close",
          headers=("Connection: close",)),
     side("side-pipelined", "1 KiB, 16 requests at once", manner="count", depth=16),
-    Case("side-miss", "miss through the sidecar, 1 KiB", shape="two", misses=1.0),
-    Case("near-1k", "near-cache hit, 1 KiB", shape="near", paths=NEAR_PATHS, default=True),
-    Case("log", "the log of --log, over and over, each time cold, through the sidecar", shape="two",
-         kind="log", floor=False),
     side("websocket", "1 KiB, a WebSocket beside", beside="websocket", floor=False),
     side("large", "1 KiB, a body of 1 GiB beside", beside="large", floor=False),
-    Case("idle", "ten caches and a front that nobody asks", shape="two", kind="idle", floor=False),
+    Case("side-miss", "miss through the sidecar, 1 KiB", shape="two", misses=1.0),
+    Case("log", "the log of --log, over and over, each time cold, through the sidecar", shape="two",
+         kind="log", floor=False),
+    side("side-1k-10000c", "1 KiB, 10,000 connections", connections=10_000, least_seconds=10),
+    side("side-16k", "16 KiB", size=16 * KIB, default=True),
+    Case("near-1k", "near-cache hit, 1 KiB", shape="near", paths=NEAR_PATHS, default=True),
     Case("million", "a million objects of 1 KiB stored at a replica", kind="fill", floor=False,
          once=True),
 )

@@ -132,6 +132,7 @@ class Floor {
     add(client, Kind::client);
     if (upstreams.empty()) return;
     const int upstream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (upstream < 0) fail("socket");
     const sockaddr_in address = loopback(upstreams[turn_++ % upstreams.size()]);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what the system call takes
     if (connect(upstream, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

@@ -27,6 +27,7 @@ class Key:
 
     server: str
     shape: str
+    size: int  # of the bodies, so that the memory shown is for them
     many: bool = False  # room for more than a few hundred connections
     memory: str = "1G"  # of each cache
     canned: tuple[str, ...] = ()  # the floor: what it answers
@@ -38,12 +39,8 @@ class Deployment:
     name: str  # of its files
     group: Group
     port: int = 0
-    warmed: set[int] = dataclasses.field(default_factory=set)  # sizes
-
-    @property
-    def connections(self) -> int:
-        """Room for those of clients and as many to the caches."""
-        return 32_768 if self.key.many else 4096
+    clients: int = 0  # so many connections it has to have room for
+    warmed: bool = False
 
 
 def key_of(server: str, case: Case) -> Key:
@@ -57,4 +54,4 @@ def key_of(server: str, case: Case) -> Key:
     elif shape == "near" and server not in ("ringside", "other"):
         shape = "two"
     memory = "4G" if case.kind == "fill" else "1G"
-    return Key(server, shape, case.connections > 1000, memory, canned)
+    return Key(server, shape, case.size, case.connections > 1000, memory, canned)

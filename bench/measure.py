@@ -67,7 +67,7 @@ def round_of(told: Told, hops: dict[str, Usage], all_us: float, pss_mib: float,
 
 
 def load(case: Case, deployment: Deployment, traffic: Traffic, salt: str) -> tuple[Told, int, str]:
-    """What the clients saw, how many requests the origin has to have had (-1: who knows), and what
+    """What the clients of a round saw, how many requests the origin has to have had (-1: who knows), and what
     went on beside."""
     if case.kind == "idle":
         time.sleep(traffic.seconds)
@@ -102,10 +102,12 @@ def measure(case: Case, deployment: Deployment, traffic: Traffic, salt: str,
     hops = used_between(before, deployment.group.usage())
     origin_requests = fetched(machine.origin) - fetched_before - 1  # our own question
     done = round_of(told, hops, all_us, deployment.group.pss_mib(), origin_requests, beside_it)
-    return done, mistake(done, expected)
+    return done, mistake(done, expected, case.kind != "idle")
 
 
-def mistake(done: Round, expected: int) -> str:
+def mistake(done: Round, expected: int, asked: bool = True) -> str:
+    if asked and not done.requests:
+        return "no answer at all"
     if done.errors:
         return f"{done.errors:,} failed answers {done.beside}".strip()
     if 0 <= expected < done.origin_requests:
@@ -137,7 +139,7 @@ def calls_per_request(case: Case, deployment: Deployment, traffic: Traffic,
     """In a round of its own, since counting costs the servers time."""
     if case.kind not in ("load", "log") or case.beside:
         return None
-    short = dataclasses.replace(traffic, seconds=1)
+    short = dataclasses.replace(traffic, seconds=case.least_seconds)
     pids = ",".join(map(str, deployment.group.pids()))
     counter = subprocess.Popen(["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-p", pids],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -77,10 +77,10 @@ FRONT = """
 HAPROXY = """
 global
   nbthread 1
-  maxconn {connections}
+  maxconn {clients}
 defaults
   mode http
-  maxconn {connections}
+  maxconn {clients}
   option http-keep-alive
   http-reuse always
   timeout connect 5s
@@ -106,7 +106,7 @@ sub vcl_pipe {{ set bereq.http.Upgrade = req.http.Upgrade;
 
 
 def start_nginx(machine: Machine, group: Group, hop: str, name: str, port: int, body: str,
-                core: int | None = None, connections: int = 4096) -> None:
+                core: int | None = None, clients: int = 2048) -> None:
     home = machine.directory / name
     home.mkdir(exist_ok=True)
     user = "user root;" if os.geteuid() == 0 else ""  # the files are ours, not nobody's
@@ -114,7 +114,7 @@ def start_nginx(machine: Machine, group: Group, hop: str, name: str, port: int, 
     # nginx answers 500 where its cached files take the last descriptor; half of them is for them.
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     config.write_text(
-        NGINX_FRAME.format(user=user, home=home, body=body, connections=connections,
+        NGINX_FRAME.format(user=user, home=home, body=body, connections=2 * clients + 512,
                            files=min(100_000, descriptors // 2), descriptors=descriptors),
         encoding="utf-8")
     group.start(hop, [machine.programs["nginx"], "-e", str(home / "error.log"), "-p", str(home),
@@ -123,16 +123,16 @@ def start_nginx(machine: Machine, group: Group, hop: str, name: str, port: int, 
 
 
 def start_nginx_cache(machine: Machine, group: Group, name: str, port: int,
-                      connections: int) -> None:
+                      clients: int) -> None:
     body = CACHE.format(home=machine.directory / name, port=port, origin=machine.origin,
                         proxied=PROXIED)
-    start_nginx(machine, group, "caches", name, port, body, connections=connections)
+    start_nginx(machine, group, "caches", name, port, body, clients=clients)
 
 
 def start_nginx_caches(machine: Machine, deployment: Deployment, ports: list[int]) -> None:
     for index, port in enumerate(ports):
         start_nginx_cache(machine, deployment.group, f"{deployment.name}-{index}", port,
-                          deployment.connections)
+                          deployment.clients)
 
 
 def nginx_one(machine: Machine, deployment: Deployment) -> int:
@@ -147,7 +147,7 @@ def nginx_two(machine: Machine, deployment: Deployment) -> int:
     servers = "\n".join(f"    server 127.0.0.1:{each};" for each in ports)
     start_nginx(machine, deployment.group, "front", f"{deployment.name}-front", port,
                 FRONT.format(servers=servers, port=port, proxied=PROXIED),
-                connections=deployment.connections)
+                clients=deployment.clients)
     return port
 
 
@@ -158,7 +158,7 @@ def haproxy_two(machine: Machine, deployment: Deployment) -> int:
                         for index, each in enumerate(ports))
     config = machine.directory / f"{deployment.name}.cfg"
     config.write_text(HAPROXY.format(port=port, servers=servers,
-                                     connections=deployment.connections), encoding="utf-8")
+                                     clients=deployment.clients), encoding="utf-8")
     deployment.group.start("front", [machine.programs["haproxy"], "-db", "-q", "-f", str(config)],
                            machine.tested_core, config.with_suffix(".log"), [port])
     return port

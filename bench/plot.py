@@ -40,7 +40,7 @@ def draw(rows: list[Row], file: str, headline: str) -> None:
     lines = -(-len(fields) // columns) or 1
     figure, places = pyplot.subplots(
         lines, columns, squeeze=False,
-        figsize=(FIELD_INCHES[0] * columns, FIELD_INCHES[1] * lines + 0.6))
+        figsize=(FIELD_INCHES[0] * columns, FIELD_INCHES[1] * lines + 0.6), layout="constrained")
     for place in places.flat[len(fields):]:
         place.axis("off")
     for place, (title, bars) in zip(places.flat, fields):
@@ -59,6 +59,5 @@ def draw(rows: list[Row], file: str, headline: str) -> None:
     if fields:
         places.flat[0].legend(fontsize=7, loc="lower right")
     figure.suptitle(headline, fontsize=9)
-    figure.tight_layout()
     figure.savefig(pathlib.Path(file))
     pyplot.close(figure)

@@ -117,6 +117,18 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines).lstrip("\n")
 
 
+def summary(rows: list[Row]) -> str:
+    """Ringside alone, a line for each case: by whom its cost was divided, and what came out."""
+    lines = [f"{'ringside':16} {'/ floor':>7} {'/ peer':>7} {'':9} {'/ other':>7}"]
+    for row in rows:
+        if row.server == "ringside":
+            ratio, peer = ratios(rows, row), best_peer(rows, row.case)
+            lines.append(f"{row.case.name:16} {text(ratio['floor'], '.2f'):>7} "
+                         f"{text(ratio['best_peer'], '.2f'):>7} {peer.server if peer else '':9} "
+                         f"{text(ratio['other'], '.2f'):>7}")
+    return "\n".join(lines)
+
+
 def as_json(rows: list[Row], about: dict) -> dict:
     return {
         "about": about,

@@ -1,9 +1,11 @@
 """The floor, Ringside, the origin behind all: their command lines. Starts what a case needs."""
 
+import resource
 import subprocess
 import sys
 
 import peers
+from cases import most_clients
 from machine import Deployment, Key, Machine
 from processes import BenchError, Group, Process, free_ports
 from peers import start_nginx
@@ -160,6 +162,8 @@ class Fleet:
             return self.running[key]
         self.started += 1
         deployment = Deployment(key, f"{key.server}-{key.shape}-{self.started}", Group())
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        deployment.clients = most_clients(descriptors) if key.many else 2048
         self.running[key] = deployment
         try:
             deployment.port = STARTS[key.server, key.shape](self.machine, deployment)

@@ -61,6 +61,10 @@ class Answers(unittest.TestCase):
                          "200 and 16384 bytes in place of 206 and 1024")
         self.assertNotEqual(is_wrong(case, 206, b"x" * 1024), "")
 
+    def test_no_answer_at_all_is_a_mistake_where_somebody_asked(self) -> None:
+        self.assertEqual(mistake(some_round(None, requests=0), -1), "no answer at all")
+        self.assertEqual(mistake(some_round(None, requests=0), -1, asked=False), "")
+
     def test_a_hit_that_reached_the_origin_is_a_mistake(self) -> None:
         self.assertEqual(mistake(some_round(1), 0), "")
         self.assertIn("asked 5 times", mistake(some_round(1, origin_requests=5), 0))

@@ -5,7 +5,7 @@ import io
 import unittest
 
 from bench import BY_NAME
-from cases import CASES
+from cases import CASES, fitted
 from load import Traffic, command_of
 from machine import key_of
 from options import options
@@ -64,6 +64,12 @@ class Cases(unittest.TestCase):
         self.assertEqual(BY_NAME["hit-1m"].path_count(10_000), 256)
         self.assertEqual(BY_NAME["hit-1k"].path_count(10_000), 10_000)
         self.assertEqual(BY_NAME["near-1k"].path_count(10_000), 1000)
+
+    def test_a_front_has_no_more_clients_than_half_its_descriptors(self) -> None:
+        case = BY_NAME["side-1k-10000c"]
+        self.assertIs(fitted(case, 65_536), case)
+        self.assertEqual(fitted(case, 20_000).connections, 9500)
+        self.assertIn("9,500 of them", fitted(case, 20_000).text)
 
     def test_the_floor_gives_what_the_case_is_about(self) -> None:
         canned = {name: key_of("floor", BY_NAME[name]).canned

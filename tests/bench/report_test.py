@@ -5,7 +5,7 @@ import unittest
 
 from bench import BY_NAME, some_round, some_row
 from plot import fields_of
-from report import Row, as_json, best_peer, ratios, table
+from report import Row, as_json, best_peer, ratios, summary, table
 
 
 class Report(unittest.TestCase):
@@ -55,6 +55,10 @@ class Report(unittest.TestCase):
         self.assertIn("hit-1k: hit at a replica, 1 KiB\n", text)
         for server in ("floor", "nginx", "varnish", "other", "ringside"):
             self.assertRegex(text, rf"(?m)^{server} ")
+
+    def test_the_summary_has_a_line_for_each_case_of_ringside(self) -> None:
+        self.assertEqual(summary(self.rows).splitlines()[1:],
+                         ["hit-1k              1.25    0.50 nginx        0.83"])
 
     def test_failed_answers_are_counted_and_shown(self) -> None:
         row = Row(BY_NAME["hit-1k"], "nginx", [some_round(9, errors=2), some_round(9, errors=1)])
