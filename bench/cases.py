@@ -27,7 +27,7 @@ class Case:
     shape: str = "one"
     size: int = KIB  # of the bodies at the origin
     connections: int = 64
-    kind: str = "load"  # load, log, followers, idle or fill
+    kind: str = "load"  # load, log, steady, followers, idle or fill
     manner: str = "keep"  # keep, close: a new connection per request, count: pipelined
     depth: int = 1  # requests that are sent at once
     headers: tuple[str, ...] = ()  # {etag} is that of the body
@@ -45,7 +45,7 @@ class Case:
         return self.size if self.body is None else self.body
 
     def all_hits(self) -> bool:
-        return self.kind == "load" and self.misses == 0
+        return self.kind in ("load", "steady") and self.misses == 0
 
     def path_count(self, chosen: int) -> int:
         most = WORKING_SET_BYTES // max(self.size, 1)
@@ -59,7 +59,7 @@ class Case:
 
 
 def fitted(case: Case, descriptors: int) -> Case:
-    """The case with as many connections as a front may have, which needs two descriptors for each."""
+    """The case with as many connections as a front may have: two descriptors for each."""
     most = most_clients(descriptors)
     if case.connections <= most:
         return case
@@ -89,7 +89,9 @@ CASES = (
     hit("hit-close", "1 KiB, a new connection per request", manner="close",
         headers=("Connection: close",)),
     hit("hit-pipelined", "1 KiB, 16 requests at once", manner="count", depth=16),
-    Case("304", "not modified, at a replica", headers=("If-None-Match: {etag}",), status=304, body=0),
+    hit("hit-steady", "1 KiB, at 70 % of ringside's peak", kind="steady"),
+    Case("304", "not modified, at a replica", status=304, body=0,
+         headers=("If-None-Match: {etag}",)),
     Case("miss-1pct", "1 % misses at a replica, 1 KiB", misses=0.01),
     Case("miss", "miss at a replica, 1 KiB", misses=1.0),
     Case("followers", "a thousand followers of one miss, at a replica", kind="followers",
@@ -106,6 +108,7 @@ CASES = (
     side("side-close", "1 KiB, a new connection per request", manner="close",
          headers=("Connection: close",)),
     side("side-pipelined", "1 KiB, 16 requests at once", manner="count", depth=16),
+    side("side-steady", "1 KiB, at 70 % of ringside's peak", kind="steady"),
     side("websocket", "1 KiB, a WebSocket beside", beside="websocket", floor=False),
     side("large", "1 KiB, a body of 1 GiB beside", beside="large", floor=False),
     Case("side-miss", "miss through the sidecar, 1 KiB", shape="two", misses=1.0),

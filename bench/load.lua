@@ -4,8 +4,8 @@
 --   draw  log-uniformly, so that the n-th path comes about 1/n as often as the first; a share of
 --         MISSES of the requests is for paths that nobody has asked for
 --   log   the targets in FILE, a line each, over and over, each time below another folder
--- DEPTH requests are sent at once. The seed is fixed, so that every server gets the same requests in
--- the same order. SALT differs from round to round, and what is new to the caches with it.
+-- DEPTH requests are sent at once. The seed is fixed, so that every server gets the same requests
+-- in the same order. SALT differs from round to round, and what is new to the caches with it.
 
 local random = math.random
 local exp, floor = math.exp, math.floor

@@ -22,9 +22,11 @@ class Traffic:
     """The same for every server. Requests differ in the number at the end of the path only."""
 
     wrk: str
+    paced: str
     paths: int
     seconds: int
     log_targets: str = ""  # a file
+    rate: int = 0  # per second, of a case that keeps to one
     seed: int = 11
 
 
@@ -94,13 +96,14 @@ def check(case: Case, deployment: Deployment, paths: int) -> list[str]:
     return wrong
 
 
-def warm(case: Case, deployment: Deployment, traffic: Traffic) -> None:
-    """Asks for every path once."""
+def warm(case: Case, deployment: Deployment, traffic: Traffic) -> int:
+    """Asks for every path once. Returns how many answers failed."""
     if not deployment.warmed and deployment.key.server != "floor":
         plain = dataclasses.replace(case, headers=(), depth=1, status=200, body=None,
                                     connections=min(case.connections, 64))
-        ask_for_all(plain, deployment, traffic)
         deployment.warmed = True
+        return ask_for_all(plain, deployment, traffic).errors
+    return 0
 
 
 def ask_for_all(case: Case, deployment: Deployment, traffic: Traffic) -> Told:
@@ -131,19 +134,29 @@ def run_wrk(case: Case, deployment: Deployment, traffic: Traffic, order: str, sa
             seconds: int) -> Told:
     command = command_of(case, deployment.port, traffic, order, str(salt), seconds,
                          headers_of(case, deployment.port))
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or len(lines) != 1:
-        raise BenchError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    told = told_by(json.loads(lines[0]), case.answer_bytes())
+    told = run_client(case, command)
     # wrk takes the answers of a batch for requests that it sent one by one, and corrects by that.
     return told if case.depth == 1 else dataclasses.replace(told, p50_us=None, p99_us=None,
                                                             p999_us=None)
 
 
+def run_paced(case: Case, deployment: Deployment, traffic: Traffic) -> Told:
+    figures = (deployment.port, case.connections, traffic.rate, traffic.seconds, case.size,
+               case.path_count(traffic.paths), traffic.seed)
+    return run_client(case, [traffic.paced, *map(str, figures)])
+
+
+def run_client(case: Case, command: list[str]) -> Told:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or len(lines) != 1:
+        raise BenchError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return told_by(json.loads(lines[0]), case.answer_bytes())
+
+
 def told_by(words: dict, least_bytes: int) -> Told:
-    """From what load.lua wrote. Bytes that are missing are answers that were too short."""
+    """From what load.lua or paced wrote. Bytes that are missing are answers that were too short."""
     errors = sum(words["errors"].values())
     missing = words["requests"] * least_bytes - words["bytes"]
     if missing > 0:

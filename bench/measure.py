@@ -8,7 +8,7 @@ import time
 
 from beside import beside, follow, told_beside
 from cases import Case
-from load import Told, Traffic, ask_for_all, fetched, run_wrk
+from load import Told, Traffic, ask_for_all, fetched, run_paced, run_wrk
 from machine import Deployment, Machine
 from processes import Usage, busy_us, own_us, used_between
 
@@ -67,8 +67,8 @@ def round_of(told: Told, hops: dict[str, Usage], all_us: float, pss_mib: float,
 
 
 def load(case: Case, deployment: Deployment, traffic: Traffic, salt: str) -> tuple[Told, int, str]:
-    """What the clients of a round saw, how many requests the origin has to have had (-1: who knows), and what
-    went on beside."""
+    """What the clients of a round saw, how many requests the origin has to have had (-1: who
+    knows), and what went on beside."""
     if case.kind == "idle":
         time.sleep(traffic.seconds)
         return Told(0, traffic.seconds * 1e6), -1, ""
@@ -76,6 +76,8 @@ def load(case: Case, deployment: Deployment, traffic: Traffic, salt: str) -> tup
         return *follow(deployment.port, case.connections, salt, traffic.seconds), ""
     if case.kind == "fill":
         return ask_for_all(case, deployment, traffic), -1, ""
+    if case.kind == "steady":
+        return run_paced(case, deployment, traffic), 0, ""
     order = "log" if case.kind == "log" else "draw"
     with beside(case.beside, deployment.port, traffic.seconds) as running:
         told = run_wrk(case, deployment, traffic, order, salt, traffic.seconds)

@@ -28,6 +28,8 @@ def add_programs(parser: argparse.ArgumentParser) -> None:
         help="another ringside, measured beside it in the same rounds: `other` in the table")
     add("--floor", default=str(ROOT / "build/floor"), metavar="FILE",
         help="the floor (default: build/floor, which scripts/build --bench builds)")
+    add("--paced", default=str(ROOT / "build/paced"), metavar="FILE",
+        help="the client that keeps to a rate (default: build/paced)")
     add("--servers", type=words, default=list(SERVERS), metavar="NAME,...",
         help=f"of {', '.join(SERVERS)} (default: all that are installed)")
 

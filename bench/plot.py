@@ -7,6 +7,7 @@ from report import Row, cost
 
 COLUMNS = 3
 FIELD_INCHES = (4.2, 2.1)
+UNITS = {"idle": "% of a core", "fill": "MiB", "steady": "p99 in us"}
 
 
 def fields_of(rows: list[Row]) -> list[tuple[str, list[tuple[str, float, float]]]]:
@@ -17,15 +18,18 @@ def fields_of(rows: list[Row]) -> list[tuple[str, list[tuple[str, float, float]]
         value = cost(row)
         if value is None:
             continue
-        if row.case.kind in ("idle", "fill"):
+        if row.case.kind in UNITS:
             user, system = value * (100 if row.case.kind == "idle" else 1), 0.0
         fields.setdefault(title_of(row), []).append((row.server, user or 0.0, system or 0.0))
     return list(fields.items())
 
 
+def short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def title_of(row: Row) -> str:
-    unit = {"idle": "% of a core", "fill": "MiB"}.get(row.case.kind, "CPU us per request")
-    return f"{row.case.name}: {unit}"
+    return f"{row.case.name}: {UNITS.get(row.case.kind, 'CPU us per request')}"
 
 
 def draw(rows: list[Row], file: str, headline: str) -> None:
@@ -34,7 +38,8 @@ def draw(rows: list[Row], file: str, headline: str) -> None:
         matplotlib.use("Agg")
         from matplotlib import pyplot  # noqa: PLC0415
     except ImportError as error:
-        raise BenchError("--plot needs python3-matplotlib; scripts/setup --bench installs it") from error
+        raise BenchError("--plot needs python3-matplotlib, which scripts/setup --bench installs "
+                         "for /usr/bin/python3") from error
     fields = fields_of(rows)
     columns = min(COLUMNS, len(fields)) or 1
     lines = -(-len(fields) // columns) or 1
@@ -50,14 +55,15 @@ def draw(rows: list[Row], file: str, headline: str) -> None:
         place.barh(names, user, color="#2b6cb0", label="user")
         place.barh(names, system, left=user, color="#a3bfdb", label="system")
         for index, (_, first, second) in enumerate(bars):
-            place.text(first + second, index, f" {first + second:.3g}", va="center", fontsize=8)
+            place.text(first + second, index, f" {short(first + second)}", va="center", fontsize=8)
         place.set_title(title, fontsize=9, loc="left")
         place.invert_yaxis()
         place.margins(x=0.18)
         place.tick_params(labelsize=8)
         place.spines[["top", "right"]].set_visible(False)
     if fields:
-        places.flat[0].legend(fontsize=7, loc="lower right")
-    figure.suptitle(headline, fontsize=9)
+        figure.legend(*places.flat[0].get_legend_handles_labels(), fontsize=7, ncols=2,
+                      loc="upper left", frameon=False)
+    figure.suptitle(headline, fontsize=9, x=0.99, horizontalalignment="right")
     figure.savefig(pathlib.Path(file))
     pyplot.close(figure)

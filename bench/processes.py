@@ -214,7 +214,7 @@ def busy_us() -> float:
 
 
 def own_us() -> float:
-    """What this script has had, and its children that have ended (wrk, and servers that were stopped)."""
+    """What this script and its children that have ended had (wrk; servers that were stopped)."""
     times = os.times()
     return (times.user + times.system + times.children_user + times.children_system) * 1e6
 

@@ -37,9 +37,9 @@ class Row:
 
 
 def cost(row: Row) -> float | None:
-    """CPU per request; where nobody asks, what is used all the same; where it is about memory, that."""
-    figure = {"idle": "cpu_share", "fill": "pss_mib"}.get(row.case.kind, "cpu_us_per_request")
-    return row.median(figure)
+    """What a case is about: CPU per request mostly."""
+    by_kind = {"idle": "cpu_share", "fill": "pss_mib", "steady": "p99_us"}
+    return row.median(by_kind.get(row.case.kind, "cpu_us_per_request"))
 
 
 def divided(ours: float | None, theirs: float | None) -> float | None:

@@ -1,8 +1,8 @@
 """slow_origin.py PORT: what nginx as an origin cannot give. A process of its own, behind it.
 
 GET /slow/anything is 1 KiB that may be stored, DELAY_S after it was asked for. GET /echo becomes a
-WebSocket (RFC 6455) that sends back what came, byte for byte. Nothing here is checked: only bench/run
-asks, through the servers under test.
+WebSocket (RFC 6455) that sends back what came, byte for byte. Nothing here is checked: only
+bench/run asks, through the servers under test.
 """
 
 import asyncio
@@ -19,7 +19,8 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 def accepted(head: bytes) -> bytes:
     """The answer that opens the WebSocket which this head asks for."""
-    key = next(line for line in head.split(b"\r\n") if line.lower().startswith(b"sec-websocket-key"))
+    key = next(line for line in head.split(b"\r\n")
+               if line.lower().startswith(b"sec-websocket-key"))
     proof = base64.b64encode(hashlib.sha1(key.partition(b":")[2].strip() + GUID).digest())
     return (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Accept: " + proof + b"\r\n\r\n")
