@@ -1,5 +1,6 @@
 """Processes under test: started on one core, watched until they listen, ended whatever happens."""
 
+import dataclasses
 import os
 import pathlib
 import signal
@@ -35,14 +36,72 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def stat_of(pid: int) -> tuple[int, int] | None:
-    """(parent's id, user+system ticks of all threads), None where it has ended."""
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """What a process has had since its start. The system tells user and system time in ticks of
+    1/TICKS_PER_S s, both together in ns."""
+
+    cpu_ns: int = 0
+    user_ticks: int = 0
+    system_ticks: int = 0
+    switches: int = 0  # of context, whether it waited or was pushed aside
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(a + b for a, b in zip(self.values(), other.values())))
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(*(a - b for a, b in zip(self.values(), other.values())))
+
+    def values(self) -> tuple[int, ...]:
+        return dataclasses.astuple(self)
+
+    def cpu_us(self) -> float:
+        return self.cpu_ns / 1e3
+
+    def user_us(self) -> float:
+        ticks = self.user_ticks + self.system_ticks
+        return self.cpu_us() * self.user_ticks / ticks if ticks else 0.0
+
+
+def read(path: str) -> str | None:
+    """None where the process has ended."""
     try:
-        text = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    fields = text.rpartition(")")[2].split()  # the name before it may hold spaces
-    return int(fields[1]), int(fields[11]) + int(fields[12])
+
+
+def parent_of(pid: int) -> int | None:
+    text = read(f"/proc/{pid}/stat")
+    return int(text.rpartition(")")[2].split()[1]) if text else None  # the name may hold spaces
+
+
+def switches_in(status: str) -> int:
+    return sum(int(line.split()[1]) for line in status.splitlines()
+               if line.startswith(("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")))
+
+
+def usage_of(pid: int) -> Usage | None:
+    """None where it has ended."""
+    text = read(f"/proc/{pid}/stat")
+    if text is None:
+        return None
+    fields = text.rpartition(")")[2].split()
+    try:
+        # The clock of another process's CPU time, see clock_getcpuclockid(3) and its sources.
+        cpu_ns = time.clock_gettime_ns((~pid << 3) | 2)
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return None
+    switches = sum(switches_in(read(f"/proc/{pid}/task/{thread}/status") or "")
+                   for thread in threads)
+    return Usage(cpu_ns, int(fields[11]), int(fields[12]), switches)
+
+
+def pss_kib(pid: int) -> int:
+    """Its memory, what it shares with others counted in shares."""
+    text = read(f"/proc/{pid}/smaps_rollup") or ""
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
 
 
 class Process:
@@ -90,10 +149,11 @@ class Process:
 
 
 class Group:
-    """The processes of one case. Use as a context: they end with it."""
+    """The processes of one deployment, each of a hop. Use as a context: they end with it."""
 
     def __init__(self) -> None:
         self.processes: list[Process] = []
+        self.hops: dict[int, str] = {}
 
     def __enter__(self) -> "Group":
         return self
@@ -101,9 +161,11 @@ class Group:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def start(self, command: list[str], core: int, log: pathlib.Path, ports: list[int]) -> Process:
+    def start(self, hop: str, command: list[str], core: int, log: pathlib.Path,
+              ports: list[int]) -> Process:
         process = Process(command, core, log, ports)
         self.processes.append(process)
+        self.hops[process.handle.pid] = hop
         process.wait_until_it_listens()
         return process
 
@@ -113,20 +175,33 @@ class Group:
         for process in self.processes:
             process.wait()
         self.processes.clear()
+        self.hops.clear()
 
-    def pids(self) -> list[int]:
-        """All processes of the group now, with their children."""
-        own = {process.handle.pid for process in self.processes}
-        parents = {}
+    def pids(self) -> dict[int, str]:
+        """All processes of the group now, with their children, and the hop of each."""
+        found = dict(self.hops)
         for entry in os.listdir("/proc"):
-            if entry.isdigit() and (stat := stat_of(int(entry))):
-                parents[int(entry)] = stat[0]
-        # nginx is two levels deep: a master and its workers.
-        return sorted(pid for pid in parents if pid in own or parents[pid] in own)
+            # nginx and Varnish are two levels deep: a master and its workers.
+            if entry.isdigit() and (parent := parent_of(int(entry))) in self.hops:
+                found[int(entry)] = self.hops[parent]
+        return found
 
-    def cpu_ticks(self) -> dict[int, int]:
-        """User and system time of each process since its start, in ticks of 1/TICKS_PER_S s."""
-        return {pid: stat[1] for pid in self.pids() if (stat := stat_of(pid))}
+    def usage(self) -> dict[int, tuple[str, Usage]]:
+        """Of each process its hop and what it has had."""
+        return {pid: (hop, used) for pid, hop in self.pids().items() if (used := usage_of(pid))}
+
+    def pss_mib(self) -> float:
+        return sum(pss_kib(pid) for pid in self.pids()) / 1024
+
+
+def used_between(before: dict[int, tuple[str, Usage]],
+                 after: dict[int, tuple[str, Usage]]) -> dict[str, Usage]:
+    """What each hop has had in the meantime."""
+    hops: dict[str, Usage] = {}
+    for pid, (hop, used) in after.items():
+        earlier = before[pid][1] if pid in before else Usage()
+        hops[hop] = hops.get(hop, Usage()) + (used - earlier)
+    return hops
 
 
 def busy_us() -> float:
@@ -139,7 +214,7 @@ def busy_us() -> float:
 
 
 def own_us() -> float:
-    """What this script has had, and its children that have ended (wrk; servers only at the end)."""
+    """What this script and its children that have ended had (wrk; servers that were stopped)."""
     times = os.times()
     return (times.user + times.system + times.children_user + times.children_system) * 1e6
 
@@ -151,8 +226,3 @@ def wait_for_quiet(deadline: float) -> None:
         time.sleep(1)
         if busy_us() - before < QUIET_SHARE * 1e6:
             return
-
-
-def cpu_us_between(before: dict[int, int], after: dict[int, int]) -> float:
-    ticks = sum(after[pid] - before.get(pid, 0) for pid in after)
-    return ticks * 1e6 / TICKS_PER_S

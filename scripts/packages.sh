@@ -49,6 +49,19 @@ test_packages=(
   wrk=wrk
 )
 
+# What bench/run needs beside build_packages: the load, the peers, the plot, the counts of system calls,
+# and what the micro-benchmarks link.
+bench_packages=(
+  haproxy=haproxy
+  libbenchmark-dev
+  linux-perf=perf
+  nginx-light=nginx
+  python3
+  python3-matplotlib
+  varnish=varnishd
+  wrk=wrk
+)
+
 # What tests/kubernetes/cluster needs beside test_packages and image_packages: to build Kubernetes
 # from Debian's sources, and to run it.
 kubernetes_packages=(
@@ -81,4 +94,4 @@ image_packages=(
 )
 
 # Packages that bring a daemon. We want their programs, never a running service.
-daemons=(nginx prometheus containerd etcd)
+daemons=(nginx haproxy varnish prometheus containerd etcd)

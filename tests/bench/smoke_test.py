@@ -1,0 +1,57 @@
+"""bench/run as it is run, for a moment: does it work at all? No speed is looked at."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from bench import ROOT
+from support.memory import is_sanitized
+
+PROGRAM = os.environ.get("RINGSIDE", "")
+
+
+@unittest.skipUnless(PROGRAM, "RINGSIDE names no program")
+@unittest.skipIf(is_sanitized(), "nobody measures a program with sanitizers")
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
+class Smoke(unittest.TestCase):
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def run_bench(self, *words: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["python3", "-B", ROOT / "bench/run", "--quick", "--no-calls", "--paths", "20",
+             "--servers", "ringside", *words], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=120, check=False)
+
+    def test_a_hit_at_a_replica_and_one_through_the_sidecar(self) -> None:
+        file = self.folder / "all.json"
+        done = self.run_bench("--program", PROGRAM, "--compare", PROGRAM, "--replicas", "2",
+                              "--cases", "hit-1k,side-1k", "--json", str(file))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+        self.assertEqual([(row["case"], row["server"]) for row in rows],
+                         [(case, server) for case in ("hit-1k", "side-1k")
+                          for server in ("ringside", "other")])
+        for row in rows:
+            self.assertEqual((row["origin_requests"], row["errors"]), (0, 0))
+            self.assertGreater(row["rounds"][0]["requests"], 0)
+            self.assertGreater(row["rounds"][0]["cpu_us_per_request"], 0)
+
+    def test_a_peer_that_does_not_start_is_left_out_and_the_run_goes_on(self) -> None:
+        done = self.run_bench("--program", PROGRAM, "--compare", "/bin/false", "--cases", "hit-1k")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("left out: other in hit-1k", done.stderr)
+
+    def test_a_ringside_that_does_not_start_ends_the_run(self) -> None:
+        done = self.run_bench("--program", "/bin/false", "--cases", "hit-1k")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bench/run:", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
