@@ -96,7 +96,7 @@ def start_ringside(machine: Machine, deployment: Deployment, hop: str, name: str
     command = [program, *words, "--listen", f"127.0.0.1:{port}",
                "--admin", "127.0.0.1:0", "--threads", "1", "--log-level", "warning",
                "--drain-deadline", "1s"]
-    if words[0] == "sidecar" and "--insecure-peers" in options_of(program, "sidecar"):
+    if "--insecure-peers" in options_of(program, words[0]):
         command.append("--insecure-peers")
     return deployment.group.start(hop, command, machine.tested_core,
                                   machine.directory / f"{name}.log", [port])
