@@ -1,6 +1,6 @@
 """A herd that asks for one large object and reads nothing of it: it costs little and stops nobody.
 
-Prints what it measures. HERD_READERS: how many there are (issue 11 asks for 4,000).
+Prints what it measures. HERD_READERS: how many there are (4,000 on a machine with room for them).
 """
 
 import concurrent.futures

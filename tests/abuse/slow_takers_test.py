@@ -1,6 +1,6 @@
 """Clients that begin large bodies, which are evicted meanwhile, and take next to nothing of them.
 
-Prints what it measures. TAKERS: how many there are (issue 11 asks for 100); TAKERS_PAGES: how many
+Prints what it measures. TAKERS: how many there are (100 on a quiet machine); TAKERS_PAGES: how many
 other objects go through the store meanwhile.
 """
 
