@@ -103,7 +103,7 @@ class Drain:
 
 
 class AThousand(Followers):
-    """Issue 4's figures: one object that comes slowly, and a crowd that wants it."""
+    """One object that comes slowly, and a crowd that wants it."""
 
     CROWD = 100 if SANITIZED else 1000
     OBJECT_BYTES = (16 if SANITIZED else 100) * MIB

@@ -220,7 +220,7 @@ TEST_P(FaultTest, EachCallOfARequestMayFail) {
   chain->expect_nothing_left();
 }
 
-// Issue 3, 8: accept errors back off and recover; nobody who came meanwhile is forgotten.
+// Accept errors back off and recover; nobody who came meanwhile is forgotten.
 TEST_P(FaultTest, WithoutDescriptorsClientsWaitAndAreServedAfterwards) {
   for (const int error : {EMFILE, ENFILE, ENOBUFS, ECONNABORTED}) {
     Chain chain(GetParam(), 1);
