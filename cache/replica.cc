@@ -102,7 +102,7 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 
 std::vector<std::string> Replica::failing_origins() const {
-  return impl_->shared.gates.failing(cores()[0].steady_now());
+  return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
 
 const metrics::Sheet& Replica::sheet() const {

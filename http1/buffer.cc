@@ -1,15 +1,21 @@
 #include "http1/buffer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/kept_memory.h"
+#include "base/limits.h"
 
 namespace ringside::http {
 namespace {
 
-// Most heads fit in it: few sizes are kept, and each is used again.
-constexpr std::size_t least_bytes = 512;
+// Few sizes, so that what one buffer gives back fits the next: otherwise clients, who choose how
+// much comes at once, would have a thread keep memory of every size there is.
+std::size_t capacity_for(std::size_t bytes) noexcept {
+  constexpr std::size_t least = 512;  // most heads fit in it
+  return bytes > limits::client_read_size_bytes ? bytes : std::bit_ceil(std::max(bytes, least));
+}
 
 }  // namespace
 
@@ -20,7 +26,7 @@ void Buffer::reserve(std::size_t bytes) {
   if (capacity_ >= used + bytes) {
     std::memmove(memory_, memory_ + begin_, used);
   } else {
-    const std::size_t capacity = std::max({used + bytes, capacity_ * 2, least_bytes});
+    const std::size_t capacity = capacity_for(std::max(used + bytes, capacity_ * 2));
     char* const memory = static_cast<char*>(allocate_kept(capacity));
     if (used != 0) std::memcpy(memory, memory_ + begin_, used);
     if (memory_ != nullptr) free_kept(memory_, capacity_);

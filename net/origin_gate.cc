@@ -267,8 +267,16 @@ CircuitBreaker::State OriginGate::circuit(SteadyPoint now) const {
 
 std::string OriginGate::failure(SteadyPoint now) const {
   const std::lock_guard lock(mutex_);
-  if (breaker_.state(now) == CircuitBreaker::State::closed) return {};
-  return fmt::format("origin {} does not answer: {}", url(address_), failure_);
+  switch (breaker_.state(now)) {
+    case CircuitBreaker::State::closed:
+      return {};
+    case CircuitBreaker::State::open:
+      return fmt::format("origin {} does not answer: {}", url(address_), failure_);
+    case CircuitBreaker::State::half_open:
+      break;
+  }
+  return fmt::format("origin {} did not answer: {}; the next request tries it", url(address_),
+                     failure_);
 }
 
 void OriginGate::set_connections(std::size_t connections) {

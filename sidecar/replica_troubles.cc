@@ -2,21 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/limits.h"
 
 namespace ringside::sidecar {
 
 void ReplicaTroubles::expect(const Key& replica, const std::string& what) {
   const std::lock_guard lock(mutex_);
-  rows_.try_emplace(replica, Row{what, std::nullopt});
+  Row& row = rows_.try_emplace(replica, Row{what, {}}).first->second;
+  if (row.is_over) row = {what, row.logged};
 }
 
 bool ReplicaTroubles::note(const Key& replica, const std::string& what, SteadyPoint now) {
   const std::lock_guard lock(mutex_);
   Row& row = rows_[replica];
-  const bool is_news = !row.logged || row.what != what;
-  if (!is_news && now - *row.logged < limits::peer_reminder_interval) return false;
-  row = {what, now};
+  const bool is_other = row.what != what;
+  row.what = what;
+  row.is_over = false;
+  if (!is_other && row.logged && now - *row.logged < limits::peer_reminder_interval) return false;
+  row.logged = now;
+  row.was_told = true;
   return true;
 }
 
@@ -24,9 +30,8 @@ bool ReplicaTroubles::settled(const Key& replica) {
   const std::lock_guard lock(mutex_);
   const auto found = rows_.find(replica);
   if (found == rows_.end()) return false;
-  const bool was_logged = found->second.logged.has_value();
-  rows_.erase(found);
-  return was_logged;
+  found->second.is_over = true;
+  return std::exchange(found->second.was_told, false);
 }
 
 void ReplicaTroubles::keep(const tier::Membership& membership) {
@@ -41,12 +46,14 @@ void ReplicaTroubles::keep(const tier::Membership& membership) {
 
 bool ReplicaTroubles::are_all(const tier::Membership& membership) const {
   const std::lock_guard lock(mutex_);
-  if (rows_.empty()) return false;
+  bool any = false;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
     if (!membership.is_somewhere(index)) continue;
-    if (!rows_.contains(Key(membership.name(index), membership.address(index)))) return false;
+    const auto row = rows_.find(Key(membership.name(index), membership.address(index)));
+    if (row == rows_.end() || row->second.is_over) return false;
+    any = true;
   }
-  return true;
+  return any;
 }
 
 std::vector<std::string> ReplicaTroubles::lines(const tier::Membership& membership) const {
@@ -54,7 +61,7 @@ std::vector<std::string> ReplicaTroubles::lines(const tier::Membership& membersh
   std::vector<std::string> out;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
     const auto row = rows_.find(Key(membership.name(index), membership.address(index)));
-    if (row == rows_.end()) continue;
+    if (row == rows_.end() || row->second.is_over) continue;
     out.push_back(fmt::format("replica {} at {} {}", membership.name(index),
                               membership.address(index).text(), row->second.what));
   }

@@ -25,7 +25,7 @@ class ReplicaTroubles {
   // What is the matter: "does not answer". True where that is to be logged: it is news, or was said
   // long ago.
   [[nodiscard]] bool note(const Key& replica, const std::string& what, SteadyPoint now);
-  // Nothing is any more. True where the contrary was logged.
+  // Nothing is any more. True where the contrary was logged and this is to be, too.
   [[nodiscard]] bool settled(const Key& replica);
   // Forgets who is no member any more.
   void keep(const tier::Membership& membership);
@@ -40,6 +40,8 @@ class ReplicaTroubles {
   struct Row {
     std::string what;
     std::optional<SteadyPoint> logged;
+    bool is_over = false;   // kept, so that what comes and goes is not logged each time
+    bool was_told = false;  // since it began
   };
   mutable std::mutex mutex_;
   std::map<Key, Row> rows_;

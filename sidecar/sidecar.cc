@@ -116,7 +116,7 @@ std::shared_ptr<const Settings> Sidecar::settings() const { return impl_->settin
 const Troubles& Sidecar::troubles() const noexcept { return impl_->shared.troubles; }
 
 std::vector<std::string> Sidecar::failing_origins() const {
-  return impl_->shared.gates.failing(cores()[0].steady_now());
+  return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
 
 const metrics::Sheet& Sidecar::sheet() const {

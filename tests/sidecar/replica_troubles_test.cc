@@ -45,6 +45,24 @@ TEST(ReplicaTroubles, WhoWasNotAskedYetIsOneWithoutALine) {
   EXPECT_FALSE(unproven.are_all(*membership));
 }
 
+// One that could not be ejected failed and answered in turn, and each time was logged.
+TEST(ReplicaTroubles, WhatComesAndGoesFilledTheLog) {
+  ReplicaTroubles silent;
+  const auto cache_0 = member("cache-0", 1);
+  const auto membership = tier::membership_of({"cache-0"});
+  const SteadyPoint start{Seconds{100}};
+  EXPECT_TRUE(silent.note(cache_0, "does not answer", start));
+  EXPECT_TRUE(silent.settled(cache_0));
+  for (int i = 1; i < 10; ++i) {
+    EXPECT_FALSE(silent.note(cache_0, "does not answer", start + Seconds{i})) << i;
+    EXPECT_THAT(silent.lines(*membership), testing::SizeIs(1));
+    EXPECT_FALSE(silent.settled(cache_0)) << i;
+    EXPECT_THAT(silent.lines(*membership), IsEmpty());
+  }
+  EXPECT_TRUE(silent.note(cache_0, "does not answer", start + limits::peer_reminder_interval));
+  EXPECT_TRUE(silent.settled(cache_0));
+}
+
 // Else a sidecar would have been not ready for a replica that had gone.
 TEST(ReplicaTroubles, WhoIsNoMemberAnyMoreIsForgotten) {
   ReplicaTroubles unproven;
