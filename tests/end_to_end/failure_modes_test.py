@@ -173,7 +173,8 @@ class FailingOrigin(Tier):
             self.assertGreater(self.of_replicas("ringside_origin_circuits_opened_total"), 0)
             self.assertGreater(self.of_replicas("ringside_origin_refused_total"), 0)
             told = f"origin {self.network.url} does not answer: "
-            asked = next(one for one in self.replicas if told in one.readyz().text)
+            page = f"origin {self.network.url} "  # does, or did not answer
+            asked = next(one for one in self.replicas if page in one.readyz().text)
             wait_until(lambda: told in asked.err, "its log to tell")
             self.network.restore()
             load.wait_for_health()
