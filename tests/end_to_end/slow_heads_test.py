@@ -12,6 +12,7 @@ import unittest
 
 from support import WAIT_S, Client, Tier, each_in_a_thread, wait_until
 from support.memory import MIB, Growth, is_sanitized
+from support.peers import a_key
 from support.program import raise_open_files
 from support.wire import Wire, request
 
@@ -116,7 +117,7 @@ class OneAddress(Tier):
 
     def test_at_a_replicas_own_port_strangers_are_counted_and_members_are_not(self):
         """One address could take all connections of a replica."""
-        key = self.file("peer.key", "k" * 64)
+        key = self.file("peer.key", a_key())
         key.chmod(0o600)
         limit = ("--peer-key-file", key, "--connections-per-address", self.MOST)
         replica = self.cache("cache-0", self.source, *limit)
