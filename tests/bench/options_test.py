@@ -63,6 +63,7 @@ class Cases(unittest.TestCase):
     def test_all_different_bodies_fit_into_a_cache(self) -> None:
         self.assertEqual(BY_NAME["hit-1m"].path_count(10_000), 256)
         self.assertEqual(BY_NAME["hit-1k"].path_count(10_000), 10_000)
+        self.assertEqual(BY_NAME["million"].path_count(1_000_000), 1_000_000)
         self.assertEqual(BY_NAME["near-1k"].path_count(10_000), 1000)
 
     def test_a_front_has_no_more_clients_than_half_its_descriptors(self) -> None:
