@@ -87,7 +87,8 @@ class Cases(unittest.TestCase):
                                   "ringside": "near", "other": "near"})
 
     def test_the_load_is_what_the_case_says(self) -> None:
-        words = command_of(BY_NAME["hit-pipelined"], 80, Traffic("wrk", "paced", 10, 3), "draw", "7", 3,
+        traffic = Traffic("wrk", "paced", 10, 3)
+        words = command_of(BY_NAME["hit-pipelined"], 80, traffic, "draw", "7", 3,
                            ["A: b"])
         self.assertEqual(words[words.index("--connections") + 1], "64")
         self.assertEqual(words[words.index("--header") + 1], "A: b")
