@@ -48,6 +48,8 @@ class Case:
         return self.kind in ("load", "steady") and self.misses == 0
 
     def path_count(self, chosen: int) -> int:
+        if self.kind == "fill":
+            return chosen
         most = WORKING_SET_BYTES // max(self.size, 1)
         return min(chosen, most, self.paths or most)
 

@@ -87,7 +87,7 @@ COLUMNS = (
     ("calls", 6, lambda row, _: text(row.calls_per_request, ".2f")),
     ("switches", 8, figure("switches_per_request", ".2f")),
     ("MiB", 6, figure("pss_mib", ",.0f")),
-    ("core", 6, figure("cpu_share", ".1%")),
+    ("core", 7, figure("cpu_share", ".2%")),
     ("others", 6, figure("others_share", ".0%")),
     ("origin", 8, lambda row, _: f"{row.sum('origin_requests'):,}"),
     ("failed", 6, lambda row, _: f"{row.sum('errors'):,}"),

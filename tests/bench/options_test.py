@@ -63,6 +63,7 @@ class Cases(unittest.TestCase):
     def test_all_different_bodies_fit_into_a_cache(self) -> None:
         self.assertEqual(BY_NAME["hit-1m"].path_count(10_000), 256)
         self.assertEqual(BY_NAME["hit-1k"].path_count(10_000), 10_000)
+        self.assertEqual(BY_NAME["million"].path_count(1_000_000), 1_000_000)
         self.assertEqual(BY_NAME["near-1k"].path_count(10_000), 1000)
 
     def test_a_front_has_no_more_clients_than_half_its_descriptors(self) -> None:
@@ -86,7 +87,8 @@ class Cases(unittest.TestCase):
                                   "ringside": "near", "other": "near"})
 
     def test_the_load_is_what_the_case_says(self) -> None:
-        words = command_of(BY_NAME["hit-pipelined"], 80, Traffic("wrk", "paced", 10, 3), "draw", "7", 3,
+        traffic = Traffic("wrk", "paced", 10, 3)
+        words = command_of(BY_NAME["hit-pipelined"], 80, traffic, "draw", "7", 3,
                            ["A: b"])
         self.assertEqual(words[words.index("--connections") + 1], "64")
         self.assertEqual(words[words.index("--header") + 1], "A: b")
