@@ -116,7 +116,7 @@ class OneAddress(Tier):
 
     def test_at_a_replicas_own_port_strangers_are_counted_and_members_are_not(self):
         """One address could take all connections of a replica."""
-        key = self.file("peer.key", "k" * 64)
+        key = self.file("peer.key", "0123456789abcdef" * 4)
         key.chmod(0o600)
         limit = ("--peer-key-file", key, "--connections-per-address", self.MOST)
         replica = self.cache("cache-0", self.source, *limit)
