@@ -37,7 +37,7 @@ class Program(unittest.TestCase):
         self.secrets = {}
         for option in ("peer-key-file", "admin-token-file"):
             self.secrets[option] = self.folder / option
-            self.secrets[option].write_text("0" * 64 + "\n")
+            self.secrets[option].write_text("0123456789abcdef" * 4 + "\n")
 
     def command(self, folder: str, pod: Pod, container: dict) -> list[str]:
         """As the kubelet would start it, but with files that are here."""
