@@ -11,7 +11,6 @@ NEAR_PATHS = 1000  # what a near cache of 8 MiB holds of 1 KiB
 
 # one: a cache. two: a front over caches. near: a front that answers by itself; peers have none of
 # that kind, so beside it stand their two hops, and the floor of one.
-SHAPES = ("one", "two", "near")
 PEERS = {
     "one": ("nginx", "varnish"),
     "two": ("nginx", "haproxy"),

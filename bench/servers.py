@@ -1,18 +1,19 @@
 """The floor, Ringside, the origin behind all: their command lines. Starts what a case needs."""
 
+import pathlib
 import resource
 import subprocess
 import sys
 
 import peers
+from beside import LARGE_BYTES
 from cases import most_clients
 from machine import Deployment, Key, Machine
 from processes import BenchError, Group, Process, free_ports
 from peers import start_nginx
 
 MAX_AGE_S = 3600
-LARGE_BYTES = 1 << 30
-HELPER = str(__file__).replace("servers.py", "slow_origin.py")
+HELPER = pathlib.Path(__file__).with_name("slow_origin.py")
 
 # /SIZE/anything is SIZE bytes that may be stored for an hour; /large a GiB that may not.
 ORIGIN = """
@@ -52,7 +53,7 @@ def start_origin(machine: Machine, sizes: set[int]) -> int:
     locations = "\n".join(
         f"    location /{size}/ {{ try_files /{size}.bin =404; }}" for size in sorted(sizes))
     port, helper = free_ports(2)
-    group.start("origin", [sys.executable, "-B", HELPER, str(helper)], machine.load_core,
+    group.start("origin", [sys.executable, "-B", str(HELPER), str(helper)], machine.load_core,
                 home / "helper.log", [helper])
     body = ORIGIN.format(port=port, home=home, max_age=MAX_AGE_S, locations=locations,
                          helper=helper, proxied=peers.PROXIED)
