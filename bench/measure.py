@@ -1,6 +1,8 @@
 """One round: the load of a case at one deployment, and what its processes had meanwhile."""
 
 import dataclasses
+import os
+import select
 import shutil
 import signal
 import subprocess
@@ -12,7 +14,8 @@ from load import Told, Traffic, ask_for_all, fetched, run_paced, run_wrk
 from machine import Deployment, Machine
 from processes import Usage, busy_us, own_us, used_between
 
-ATTACH_S = 0.5
+ATTACH_S = 10  # at most, until perf counts
+CALLS = "raw_syscalls:sys_enter"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,18 +125,49 @@ def why_no_calls() -> str:
     perf = shutil.which("perf")
     if perf is None:
         return "there is no perf (scripts/setup --bench)"
-    done = subprocess.run([perf, "stat", "-e", "raw_syscalls:sys_enter", "true"],
+    done = subprocess.run([perf, "stat", "-e", CALLS, "true"],
                           capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else "perf may not count raw_syscalls:sys_enter here"
+    return "" if done.returncode == 0 else f"perf may not count {CALLS} here"
 
 
 def calls_in(counted: str) -> int | None:
     """The count in the output of `perf stat -x,`."""
     for line in counted.splitlines():
         fields = line.split(",")
-        if len(fields) > 2 and fields[2].startswith("raw_syscalls:sys_enter"):
+        if len(fields) > 2 and fields[2].startswith(CALLS):
             return int(fields[0]) if fields[0].isdigit() else None
     return None
+
+
+class CallCounter:
+    """perf, counting the system calls of processes and of all threads that they have or start."""
+
+    def __init__(self, pids: list[int]):
+        read_order, self.order = os.pipe()
+        self.done, write_done = os.pipe()
+        self.perf = subprocess.Popen(
+            ["perf", "stat", "-x,", "-e", CALLS, "-p", ",".join(map(str, pids)), "--delay", "-1",
+             "--control", f"fd:{read_order},{write_done}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            pass_fds=(read_order, write_done))
+        os.close(read_order)
+        os.close(write_done)
+
+    def begin(self) -> bool:
+        """Returns when it counts, which takes a while where there are many threads."""
+        try:
+            os.write(self.order, b"enable\n")
+        except BrokenPipeError:  # it has ended
+            return False
+        ready, _, _ = select.select([self.done], [], [], ATTACH_S)
+        return bool(ready) and os.read(self.done, 16).startswith(b"ack")
+
+    def end(self) -> int | None:
+        self.perf.send_signal(signal.SIGINT)
+        _, counted = self.perf.communicate(timeout=10)
+        os.close(self.order)
+        os.close(self.done)
+        return calls_in(counted)
 
 
 def calls_per_request(case: Case, deployment: Deployment, traffic: Traffic,
@@ -142,15 +176,11 @@ def calls_per_request(case: Case, deployment: Deployment, traffic: Traffic,
     if case.kind not in ("load", "log") or case.beside:
         return None
     short = dataclasses.replace(traffic, seconds=case.least_seconds)
-    pids = ",".join(map(str, deployment.group.pids()))
-    counter = subprocess.Popen(["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-p", pids],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True)
+    counter = CallCounter(list(deployment.group.pids()))
+    requests, counts = 0, False
     try:
-        time.sleep(ATTACH_S)
-        told, _, _ = load(case, deployment, short, salt)
+        if counts := counter.begin():
+            requests = load(case, deployment, short, salt)[0].requests
     finally:
-        counter.send_signal(signal.SIGINT)
-        _, counted = counter.communicate(timeout=10)
-    calls = calls_in(counted)
-    return None if calls is None else per_request(calls, told.requests)
+        calls = counter.end()
+    return per_request(calls, requests) if counts and calls is not None else None
