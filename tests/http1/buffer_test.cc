@@ -1,9 +1,13 @@
 #include "http1/buffer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
+
+#include "base/limits.h"
 
 namespace ringside::http {
 namespace {
@@ -43,15 +47,26 @@ TEST(Buffer, KeepsTheUnreadBytesWhenItMovesAndGrows) {
 
 TEST(Buffer, UsesItsRoomAgainRatherThanGrow) {
   Buffer buffer;
-  put(buffer, std::string(1000, 'a'));
-  buffer.consume(1000);
-  buffer.reserve(1000);
-  EXPECT_EQ(buffer.writable_bytes(), 1000U);
-  put(buffer, std::string(990, 'b'));
-  buffer.consume(980);
-  buffer.reserve(990);  // fits once the ten unread bytes are moved to the front
-  EXPECT_EQ(buffer.writable_bytes(), 990U);
+  put(buffer, std::string(1024, 'a'));
+  buffer.consume(1024);
+  buffer.reserve(1024);
+  EXPECT_EQ(buffer.writable_bytes(), 1024U);
+  put(buffer, std::string(1000, 'b'));
+  buffer.consume(990);
+  buffer.reserve(1014);  // fits once the ten unread bytes are moved to the front
+  EXPECT_EQ(buffer.writable_bytes(), 1014U);
   EXPECT_EQ(buffer.readable(), std::string(10, 'b'));
+}
+
+// Clients choose how much comes at once: a thread kept memory of each size that ever came.
+TEST(Buffer, HasFewSizes) {
+  std::set<std::size_t> sizes;
+  for (std::size_t bytes = 1; bytes <= limits::client_read_size_bytes; bytes += 63) {
+    Buffer buffer;
+    buffer.reserve(bytes);
+    sizes.insert(buffer.writable_bytes());
+  }
+  EXPECT_THAT(sizes, testing::ElementsAre(512, 1024, 2048, 4096, 8192, 16384));
 }
 
 }  // namespace
