@@ -201,29 +201,36 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
 
 bool takes_one_value(const CLI::Option& option) { return option.get_items_expected_max() == 1; }
 
-// Of what no option or word of the command is.
-std::string unknown_word(const CLI::App& app, std::string_view command, std::string_view word) {
-  if (!word.starts_with("--")) return fmt::format("{} is one word too many", quotation(word));
-  const std::string_view name = word.substr(2, word.find('=') - 2);
+// Which commands have such an option; empty: none.
+std::string owners_of(std::string_view name) {
   std::string key(name);
   std::replace(key.begin(), key.end(), '-', '_');
-  std::string others;
-  const Option* const elsewhere = find_option(key);
-  for (const Command other : all_commands) {
-    if (elsewhere == nullptr || !elsewhere->is_for(other)) continue;
-    others += fmt::format("{}{}", others.empty() ? "" : ", ", program::name(other));
+  const Option* const option = find_option(key);
+  std::string owners;
+  for (const Command command : all_commands) {
+    if (option == nullptr || !option->is_for(command)) continue;
+    owners += fmt::format("{}{}", owners.empty() ? "" : " and ", program::name(command));
   }
-  if (!others.empty()) {
-    return fmt::format("`{}` has no option --{} (it is of {})", command, name, others);
+  return owners;
+}
+
+// Of what no option or word of the command is.
+std::string unknown_word(const CLI::App& app, std::string_view command, std::string_view word) {
+  const std::string help = fmt::format("see ringside {} --help", command);
+  if (!word.starts_with("--"))
+    return fmt::format("{} is one word too many; {}", quotation(word), help);
+  const std::string_view name = word.substr(2, word.find('=') - 2);
+  if (const std::string owners = owners_of(name); !owners.empty()) {
+    return fmt::format("`{}` has no option --{} (it is of {}); {}", command, name, owners, help);
   }
   std::vector<std::string> own;
   for (const CLI::Option* const option : app.get_options()) {
     own.insert(own.end(), option->get_lnames().begin(), option->get_lnames().end());
   }
-  const std::string_view meant =
-      closest(name, std::vector<std::string_view>{own.begin(), own.end()});
-  return fmt::format("no option --{}{}", name,
-                     meant.empty() ? "" : fmt::format("; did you mean --{}?", meant));
+  const std::vector<std::string_view> known(own.begin(), own.end());
+  const std::string_view meant = closest(name, known);
+  if (meant.empty()) return fmt::format("no option {}; {}", quotation(word), help);
+  return fmt::format("no option --{}; did you mean --{}?", name, meant);
 }
 
 // What CLI11 is told to let pass, so that it is said in our words.
@@ -237,12 +244,20 @@ Result<void> check_words(const CLI::App& app, std::string_view command) {
   return {};
 }
 
-// `--name: 1 required NAME missing` and the like begin with the option's name.
-std::string without_value(const CLI::App& app, std::string_view message) {
-  const CLI::Option* const option =
-      app.get_option_no_throw(std::string(message.substr(0, message.find(':'))));
+// `--name: 1 required NAME missing` and `Could not convert: --name = value`: the option's name, and
+// what it takes.
+std::string what_it_takes(const CLI::App& app, std::string_view message) {
+  constexpr std::string_view conversion = "Could not convert: ";
+  const bool converts = message.starts_with(conversion);
+  if (converts) message.remove_prefix(conversion.size());
+  const std::size_t end = std::min(message.find(converts ? " = " : ":"), message.size());
+  const CLI::Option* const option = app.get_option_no_throw(std::string(message.substr(0, end)));
   if (option == nullptr) return std::string(message);
-  return fmt::format("{} needs a value: {}", option->get_name(), option->get_type_name());
+  const std::string taken =
+      option->get_type_name().empty() ? "true or false" : option->get_type_name();
+  if (!converts) return fmt::format("{} needs a value: {}", option->get_name(), taken);
+  return fmt::format("{} does not take {}; give {}", option->get_name(),
+                     quotation(message.substr(std::min(end + 3, message.size()))), taken);
 }
 
 // CLI11's messages without their line ends.
@@ -293,16 +308,17 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   };
   try {
     app.parse(argc - 1, argv + 1);
-    if (const auto checked = check_words(app, subcommand.name); !checked) {
-      return wrong(fmt::format("{}; see {} --help", checked.error().message, called));
-    }
+    const auto checked = check_words(app, subcommand.name);
+    if (!checked) return wrong(checked.error().message);
     if (subcommand.command) read_options(app, *subcommand.command, out.invocation);
   } catch (const CLI::CallForHelp&) {
     out.verb = Verb::help;
     out.help = app.help();
     return out;
   } catch (const CLI::ArgumentMismatch& failure) {
-    return wrong(fmt::format("{}; see {} --help", without_value(app, failure.what()), called));
+    return wrong(fmt::format("{}; see {} --help", what_it_takes(app, failure.what()), called));
+  } catch (const CLI::ConversionError& failure) {
+    return wrong(fmt::format("{}; see {} --help", what_it_takes(app, failure.what()), called));
   } catch (const CLI::ParseError& failure) {
     return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));
   }

@@ -16,7 +16,7 @@ namespace {
 Error unexpected(std::string_view path, const http::AdminAnswer& answer) {
   if (path == "/scale" && answer.status == 404) {
     return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no,
-                 "what answers at --admin is no `ringside up`, and nobody else can be scaled"};
+                 "the tier has no /scale: what answers at --admin is no `ringside up`"};
   }
   constexpr std::size_t shown_bytes = 300;
   std::string said = answer.body.substr(0, shown_bytes);
