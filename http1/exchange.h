@@ -21,6 +21,7 @@ class Exchange final : public hop::Exchange {
   // Gives the connection back for the next request where the response was read to its end; closes
   // it where not.
   ~Exchange() override;
+  // NOLINTNEXTLINE(misc-new-delete-overloads): it does not know deletes that are told the size
   static void* operator new(std::size_t size_bytes) { return allocate_kept(size_bytes); }
   static void operator delete(void* exchange, std::size_t size_bytes) noexcept {
     free_kept(exchange, size_bytes);
