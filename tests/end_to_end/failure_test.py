@@ -122,7 +122,8 @@ class DeadReplica(Tier):
         victim.wait()
         self.assertEqual(self.front.get(path).replica, self.owners[path][1])
         self.cache(victim.name, self.source, "--listen", victim.address)
-        self.assertEqual(self.front.get(path).replica, victim.name)
+        # A probe may have found it gone, and has to find it there again first.
+        wait_until(lambda: self.front.get(path).replica == victim.name, "it to be used again")
 
 
 class StoppedReplica(Tier):
