@@ -152,6 +152,8 @@ class Process:
         try:
             with socket.create_connection((host, int(port)), timeout=WAIT_S):
                 return False
+        except ConnectionResetError:  # the listener was closing just then
+            return False
         except ConnectionRefusedError:
             return True
 
