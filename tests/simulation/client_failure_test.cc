@@ -128,33 +128,51 @@ TEST(SimulationOfClient, ThatSendsAPartOfAHeadIsToldAfterTenSeconds) {
   }
 }
 
+// A client that sends such pieces of a body, with a pause between, until it is answered.
+struct TricklingUpload {
+  std::string head;
+  std::string piece;
+  Milliseconds pause_between;
+  Milliseconds took{0};
+
+  void play(ClientScene& scene) {
+    const Instant began = scene.world.now();
+    Instant told = began;
+    scene.expect_over(
+        scene.client.play(scene.tier.address(), [&](http::Connection& connection) -> Task<void> {
+          co_await send(connection, head);
+          while (!connection.anything_arrived()) {
+            if (!co_await send(connection, piece)) break;
+            co_await pause(connection, pause_between);
+          }
+          http::ResponseHead answer;
+          const auto read =
+              co_await connection.read_response(http::HeadLimits::defaults(), "POST", answer);
+          EXPECT_TRUE(read) << (read ? "" : read.error().message);
+          EXPECT_EQ(answer.status, 408) << answer.fields.combined("proxy-status").value_or("");
+          EXPECT_EQ(answer.fields.combined("connection"), "close");
+          told = scene.world.now();
+        }));
+    took = std::chrono::duration_cast<Milliseconds>(told - began);
+    EXPECT_EQ(scene.tier.origin().others("/slow"), 0U);
+  }
+};
+
+std::string upload_head(const std::string& framing) {
+  return "POST /slow HTTP/1.1\r\nHost: a.test\r\n" + framing + "\r\n\r\n";
+}
+
 TEST(SimulationOfClient, ThatSendsABodyByTheByteIsToldSo) {
   for (const std::uint64_t seed : seeds(4)) {
     SCOPED_TRACE(shown(seed));
     ClientScene scene(seed);
-    const std::string framing = seed % 2 == 0 ? "Content-Length: 100000\r\n\r\n"
-                                              : "Transfer-Encoding: chunked\r\n\r\n10000\r\n";
-    Instant told{0};
-    const Instant began = scene.world.now();
-    scene.expect_over(
-        scene.client.play(scene.tier.address(), [&](http::Connection& connection) -> Task<void> {
-          co_await send(connection, "POST /slow HTTP/1.1\r\nHost: a.test\r\n" + framing);
-          while (!connection.anything_arrived()) {
-            if (!co_await send(connection, "x")) break;
-            co_await pause(connection, Milliseconds{500});
-          }
-          http::ResponseHead head;
-          const auto read =
-              co_await connection.read_response(http::HeadLimits::defaults(), "POST", head);
-          EXPECT_TRUE(read) << (read ? "" : read.error().message);
-          EXPECT_EQ(head.status, 408) << head.fields.combined("proxy-status").value_or("");
-          EXPECT_EQ(head.fields.combined("connection"), "close");
-          told = scene.world.now();
-        }));
-    const auto took = std::chrono::duration_cast<Milliseconds>(told - began);
-    EXPECT_GE(took, by_a_fast_clock(limits::client_rate_grace));
-    EXPECT_LT(took, limits::client_rate_grace + Milliseconds{2'000});
-    EXPECT_EQ(scene.tier.origin().others("/slow"), 0U);
+    const std::string head = seed % 2 == 0
+                                 ? upload_head("Content-Length: 100000")
+                                 : upload_head("Transfer-Encoding: chunked") + "10000\r\n";
+    TricklingUpload upload{head, "x", Milliseconds{500}};
+    upload.play(scene);
+    EXPECT_GE(upload.took, by_a_fast_clock(limits::client_rate_grace));
+    EXPECT_LT(upload.took, limits::client_rate_grace + Milliseconds{2'000});
   }
 }
 
@@ -164,30 +182,13 @@ TEST(SimulationOfClient, ThatUploadsSlowlyHoldsNoPlaceForLong) {
     SCOPED_TRACE(shown(seed));
     ClientScene scene(seed);
     const bool chunked = seed % 2 != 0;
-    const std::string framing =
-        chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Content-Length: 4000000\r\n\r\n";
     const std::string piece(300, 'x');
-    const std::string sent = chunked ? "12c\r\n" + piece + "\r\n" : piece;
-    Instant told{0};
-    const Instant began = scene.world.now();
-    scene.expect_over(
-        scene.client.play(scene.tier.address(), [&](http::Connection& connection) -> Task<void> {
-          co_await send(connection, "POST /slow HTTP/1.1\r\nHost: a.test\r\n" + framing);
-          while (!connection.anything_arrived()) {
-            if (!co_await send(connection, sent)) break;
-            co_await pause(connection, Milliseconds{1'000});
-          }
-          http::ResponseHead head;
-          const auto read =
-              co_await connection.read_response(http::HeadLimits::defaults(), "POST", head);
-          EXPECT_TRUE(read) << (read ? "" : read.error().message);
-          EXPECT_EQ(head.status, 408) << head.fields.combined("proxy-status").value_or("");
-          told = scene.world.now();
-        }));
-    const auto took = std::chrono::duration_cast<Milliseconds>(told - began);
-    EXPECT_GE(took, by_a_fast_clock(limits::upload_grace));
-    EXPECT_LT(took, 2 * limits::upload_grace);
-    EXPECT_EQ(scene.tier.origin().others("/slow"), 0U);
+    TricklingUpload upload{
+        upload_head(chunked ? "Transfer-Encoding: chunked" : "Content-Length: 4000000"),
+        chunked ? "12c\r\n" + piece + "\r\n" : piece, Milliseconds{1'000}};
+    upload.play(scene);
+    EXPECT_GE(upload.took, by_a_fast_clock(limits::upload_grace));
+    EXPECT_LT(upload.took, 2 * limits::upload_grace);
   }
 }
 
