@@ -103,6 +103,37 @@ constexpr size_t kept_block_size_bytes = 20 * kKiB;
 constexpr Milliseconds accept_backoff_start{5};
 constexpr Milliseconds accept_backoff_most{1000};
 
+// # The link between members
+// Many requests at once on one connection, in frames; what it does not carry goes over HTTP/1.1.
+
+// {} of a body, {} of an answer's head, {} of a request | HTTP/1.1 carries it
+constexpr size_t link_body_size_bytes = 64 * kKiB;
+constexpr size_t link_head_size_bytes = 32 * kKiB;
+constexpr size_t link_request_size_bytes = 32 * kKiB;
+// {}, with its head | the link is closed
+constexpr size_t link_frame_size_bytes = 160 * kKiB;
+constexpr size_t link_read_size_bytes = 256 * kKiB;  // {} a core | received with the next call
+// {} that wait for an answer, on one link | further ones go over HTTP/1.1
+constexpr size_t link_streams = 512;
+// {} that the other end has not taken | no more requests are read from it until it has
+constexpr size_t link_unsent_bytes = 4 * kMiB;
+constexpr size_t links_per_core = 1024;  // {} a core | HTTP/1.1 alone is spoken to further replicas
+// {} from a frame's first byte to its last | the link is closed
+constexpr Milliseconds link_frame_timeout{10'000};
+// {} for the rest of an answer that may be small | HTTP/1.1 carries it
+constexpr Milliseconds link_patience{20};
+// {} after one that failed or was refused | another link is tried
+constexpr Milliseconds link_pause{1'000};
+// {} of requests that were not answered yet, in {} | the link is closed
+constexpr unsigned link_cancels = 1024;
+constexpr Milliseconds link_cancel_window{1'000};
+// {}, a core, {} | an answer that a link does not carry waits so long for the request that fetches
+// it; then it is dropped, and that request begins anew
+constexpr size_t tickets = 256;
+constexpr Milliseconds ticket_timeout{1'000};
+// {} of what is ready is done by a core before what was gathered goes out
+constexpr size_t turn_calls = 128;
+
 // # Waits
 
 constexpr Milliseconds deadline_tick{20};  // how late a deadline may be noticed

@@ -12,6 +12,8 @@
 namespace ringside::net {
 namespace {
 
+constexpr unsigned fruitless_most = 16;
+
 // Sleeps until a deadline may have come; one that is set meanwhile and comes earlier ends the
 // sleep.
 Task<void> advance_deadlines(Core& core) {
@@ -54,15 +56,47 @@ void Core::spawn(Task<void> task) {
 void Core::run() {
   spawn(advance_deadlines(*this));
   turns_ = true;
-  while (loop_->context.run_one() != 0) turn_ = {};
+  while (loop_->context.run_one() != 0) {
+    turn_ = {};
+    if (turn_ends_.empty()) continue;
+    if (fruitless_turns_ < fruitless_most || ++skipped_turns_ % fruitless_most == 0) gather();
+    end_turn();
+    // It has ended where its last work was what ended the turn; that may have begun more.
+    if (loop_->context.stopped()) loop_->context.restart();
+  }
   turns_ = false;
+}
+
+// Does what else is ready, so that what is to be sent goes out together. A look that finds nothing
+// costs a system call: who has found nothing again and again looks only now and then.
+void Core::gather() {
+  std::size_t calls = 1;
+  for (; calls < limits::turn_calls; ++calls) {
+    if (loop_->context.poll_one() == 0) break;
+    turn_ = {};
+  }
+  fruitless_turns_ = calls > 1 ? 0 : fruitless_turns_ + 1;
+}
+
+void Core::end_turn() noexcept {
+  while (!turn_ends_.empty()) {
+    TurnEnd& first = turn_ends_.front();
+    turn_ends_.pop_front();
+    first.end_turn();
+  }
 }
 
 bool Core::run_ready() {
   loop_->context.restart();
   bool any = false;
   turns_ = true;
-  for (; loop_->context.poll_one() != 0; any = true) turn_ = {};
+  while (true) {
+    for (; loop_->context.poll_one() != 0; any = true) turn_ = {};
+    if (turn_ends_.empty()) break;
+    any = true;
+    end_turn();
+    loop_->context.restart();  // as in run()
+  }
   turns_ = false;
   return any;
 }

@@ -27,6 +27,16 @@ class Closable : public boost::intrusive::list_base_hook<
   virtual void close() noexcept = 0;
 };
 
+// Something to be done once a core has done all that was ready: what was gathered meanwhile goes
+// out in one piece.
+class TurnEnd : public boost::intrusive::list_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  virtual ~TurnEnd() = default;
+  // Once for each Core::add(). On the core's thread, called by its loop alone.
+  virtual void end_turn() noexcept = 0;
+};
+
 // One thread with its event loop and everything that only that thread touches. A connection lives
 // and dies on one core.
 class Core {
@@ -74,8 +84,15 @@ class Core {
   }
   // Where bytes of unknown number are received before they are copied to where they belong.
   [[nodiscard]] std::span<char> scratch() noexcept { return scratch_; }
+  // The same for what many requests come in at once. Made when it is first used.
+  [[nodiscard]] std::span<char> large_scratch() {
+    if (large_scratch_.empty()) large_scratch_.resize(limits::link_read_size_bytes);
+    return large_scratch_;
+  }
 
   void add(Closable& closable) noexcept { closables_.push_back(closable); }
+  // To be called at the end of this turn. Who waits for it already is not to be added again.
+  void add(TurnEnd& end) noexcept { turn_ends_.push_back(end); }
 
   // Once true, nothing new is begun: connections end after the answer in hand.
   [[nodiscard]] bool draining() const noexcept { return draining_; }
@@ -105,17 +122,24 @@ class Core {
     return *known;
   }
 
+  void gather();
+  void end_turn() noexcept;
+
   const std::size_t index_;
   const Clock& clock_;
   mutable Turn turn_;
-  bool turns_ = false;  // the loop runs, and forgets the time after each call
+  unsigned fruitless_turns_ = 0;  // one after the other
+  unsigned skipped_turns_ = 0;    // to look for more
+  bool turns_ = false;            // the loop runs, and forgets the time after each call
   Stack& stack_;
   Deadlines deadlines_;
   boost::intrusive::list<Closable, boost::intrusive::constant_time_size<false>> closables_;
+  boost::intrusive::list<TurnEnd, boost::intrusive::constant_time_size<false>> turn_ends_;
   std::unique_ptr<Loop> loop_;
   std::size_t buffered_bytes_ = 0;
   const std::size_t buffered_most_bytes_;
   std::vector<char> scratch_;
+  std::vector<char> large_scratch_;
   bool draining_ = false;
   bool stopped_ = false;
 };

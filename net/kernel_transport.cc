@@ -5,12 +5,16 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/bind_allocator.hpp>
 #include <cerrno>
+#include <utility>
 
 #include "base/limits.h"
+#include "net/stack.h"
 
 namespace ringside::net {
 namespace {
@@ -18,7 +22,23 @@ namespace {
 using unsent_most = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_NOTSENT_LOWAT>;
 
 // As many buffers as one call takes; more are written by the next attempt.
-constexpr std::size_t buffers_at_once = 64;
+constexpr std::size_t buffers_at_once = 128;
+
+class LooseSocket final : public LooseConnection {
+ public:
+  explicit LooseSocket(int socket) noexcept : socket_(socket) {}
+  ~LooseSocket() override {
+    if (socket_ >= 0) ::close(socket_);
+  }
+  LooseSocket(const LooseSocket&) = delete;
+  LooseSocket& operator=(const LooseSocket&) = delete;
+  [[nodiscard]] std::unique_ptr<Transport> arrive(Core& core) override {
+    return adopt(core, std::exchange(socket_, -1));
+  }
+
+ private:
+  int socket_;
+};
 
 class KernelTransport final : public Transport {
  public:
@@ -39,6 +59,7 @@ class KernelTransport final : public Transport {
   [[nodiscard]] IpAddress remote() const noexcept override;
   void limit_received(std::size_t bytes) noexcept override;
 
+  [[nodiscard]] std::unique_ptr<LooseConnection> release() noexcept override;
   void cancel() noexcept override;
   void shutdown_send() noexcept override;
   void reset_on_close() noexcept override;
@@ -148,10 +169,11 @@ Socket::wait_type KernelTransport::wait_type_of(Ready ready) const noexcept {
 }
 
 void KernelTransport::wait(Ready ready, std::function<void(std::error_code)> done) {
-  socket_.async_wait(
-      wait_type_of(ready), [done = std::move(done)](const boost::system::error_code& code) {
-        done(code ? std::make_error_code(std::errc::operation_canceled) : std::error_code());
-      });
+  auto handler = [done = std::move(done)](const boost::system::error_code& code) {
+    done(code ? std::make_error_code(std::errc::operation_canceled) : std::error_code());
+  };
+  socket_.async_wait(wait_type_of(ready),
+                     asio::bind_allocator(KeptAllocator<char>(), std::move(handler)));
 }
 
 bool KernelTransport::anything_arrived() noexcept {
@@ -181,6 +203,13 @@ IpAddress KernelTransport::remote() const noexcept {
 void KernelTransport::limit_received(std::size_t bytes) noexcept {
   boost::system::error_code ignored;
   socket_.set_option(asio::socket_base::receive_buffer_size(static_cast<int>(bytes)), ignored);
+}
+
+std::unique_ptr<LooseConnection> KernelTransport::release() noexcept {
+  if (tls_ || has_peeked_) return nullptr;
+  boost::system::error_code code;
+  const int socket = socket_.release(code);
+  return code ? nullptr : std::make_unique<LooseSocket>(socket);
 }
 
 void KernelTransport::cancel() noexcept {

@@ -7,9 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <utility>
 
 #include "base/address.h"
+#include "base/kept_memory.h"
 #include "net/core.h"
 #include "net/stack.h"
 
@@ -32,6 +34,24 @@ struct Core::Loop {
 
   asio::io_context context;
   Timer deadline;
+};
+
+// Where Asio keeps what it needs for a wait: in the thread's kept memory. Its own recycling ends
+// with each call of the loop.
+template <class T>
+struct KeptAllocator {
+  using value_type = T;
+  KeptAllocator() = default;
+  template <class U>
+  // NOLINTNEXTLINE(google-explicit-constructor): an allocator is one of all types
+  KeptAllocator(const KeptAllocator<U>& /*other*/) noexcept {}
+  [[nodiscard]] T* allocate(std::size_t count) {
+    return static_cast<T*>(allocate_kept(count * sizeof(T)));
+  }
+  void deallocate(T* block, std::size_t count) noexcept { free_kept(block, count * sizeof(T)); }
+  friend bool operator==(const KeptAllocator& /*a*/, const KeptAllocator& /*b*/) noexcept {
+    return true;
+  }
 };
 
 // Awaits an operation of Asio's that ends with an error code: `begin` starts it with the handler

@@ -58,7 +58,7 @@ class Stack {
 
 // The kernel's.
 [[nodiscard]] Stack& kernel_stack() noexcept;
-// A connection of the kernel's stack, made of a socket over IPv4, which it closes.
+// A connection of the kernel's stack, made of a connected TCP socket, which it closes.
 [[nodiscard]] std::unique_ptr<Transport> adopt(Core& core, int socket);
 
 }  // namespace ringside::net

@@ -14,6 +14,17 @@
 
 namespace ringside::net {
 
+class Core;
+class Transport;
+
+// A connection on its way from one core to another. What does not arrive is closed.
+class LooseConnection {
+ public:
+  virtual ~LooseConnection() = default;
+  // Once, on the thread of the core that has it from then on.
+  [[nodiscard]] virtual std::unique_ptr<Transport> arrive(Core& core) = 0;
+};
+
 // The bytes of one connection, plain or under TLS: what can be done at once, and waiting for more.
 // Never blocks. Lives on one core's thread. The kernel's are sockets; a simulated network has its
 // own.
@@ -69,6 +80,10 @@ class Transport {
   [[nodiscard]] virtual IpAddress remote() const noexcept = 0;
   // How much may lie unread here before the other side has to wait.
   virtual void limit_received(std::size_t bytes) noexcept = 0;
+
+  // The connection, for another core; the transport is of no use any more. Null: it can't be moved
+  // (it is under TLS, or has ended), and stays.
+  [[nodiscard]] virtual std::unique_ptr<LooseConnection> release() noexcept = 0;
 
   virtual void cancel() noexcept = 0;
   virtual void shutdown_send() noexcept = 0;

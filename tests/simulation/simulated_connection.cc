@@ -16,12 +16,30 @@ constexpr std::size_t buffer_least_bytes = 4 * 1024;
 constexpr std::size_t buffer_most_bytes = 64 * 1024;
 constexpr std::array<std::string_view, 4> kind_names{"data", "end", "reset", "confirm"};
 
+class LooseEnd final : public net::LooseConnection {
+ public:
+  LooseEnd(std::shared_ptr<SimulatedConnection> connection, std::size_t end)
+      : connection_(std::move(connection)), end_(end) {}
+  ~LooseEnd() override {
+    if (connection_) connection_->close(end_);
+  }
+  [[nodiscard]] std::unique_ptr<net::Transport> arrive(net::Core& core) override {
+    return std::exchange(connection_, nullptr)->open(end_, core);
+  }
+
+ private:
+  std::shared_ptr<SimulatedConnection> connection_;
+  const std::size_t end_;
+};
+
 // One end, in the hands of its process.
 class SimulatedTransport final : public net::Transport {
  public:
   SimulatedTransport(std::shared_ptr<SimulatedConnection> connection, std::size_t end)
       : connection_(std::move(connection)), end_(end) {}
-  ~SimulatedTransport() override { connection_->close(end_); }
+  ~SimulatedTransport() override {
+    if (connection_) connection_->close(end_);
+  }
 
   void begin_tls(std::shared_ptr<const net::TlsContext>, const std::string&) override {
     constexpr bool is_simulated = false;
@@ -48,13 +66,18 @@ class SimulatedTransport final : public net::Transport {
   void limit_received(std::size_t bytes) noexcept override {
     connection_->limit_received(end_, bytes);
   }
-  void cancel() noexcept override { connection_->cancel(end_); }
+  [[nodiscard]] std::unique_ptr<net::LooseConnection> release() noexcept override {
+    return std::make_unique<LooseEnd>(std::move(connection_), end_);
+  }
+  void cancel() noexcept override {
+    if (connection_) connection_->cancel(end_);
+  }
   void shutdown_send() noexcept override { connection_->shutdown_send(end_); }
   void reset_on_close() noexcept override { connection_->reset_on_close(end_); }
   void close() noexcept override { connection_->close(end_); }
 
  private:
-  const std::shared_ptr<SimulatedConnection> connection_;
+  std::shared_ptr<SimulatedConnection> connection_;  // null: it was released
   const std::size_t end_;
 };
 
