@@ -65,9 +65,24 @@ Error not_empty_yet() {
 
 }  // namespace
 
-Handler::Handler(CoreState& core) : transaction_(core) { core.sheet.connection_opened(); }
+Handler::Handler(CoreState& core) : transaction_(core), is_connection_(true) {
+  core.sheet.connection_opened();
+}
 
-Handler::~Handler() { transaction_.core.sheet.connection_closed(); }
+Handler::Handler(CoreState& core, std::shared_ptr<const hop::ProvenPeer> proven)
+    : transaction_(core), is_connection_(false), proven_(std::move(proven)) {}
+
+Handler::~Handler() {
+  if (is_connection_) transaction_.core.sheet.connection_closed();
+}
+
+std::unique_ptr<hop::Handler> Handler::beside() {
+  return std::make_unique<Handler>(transaction_.core, proven_);
+}
+
+bool Handler::trusts_caller() const noexcept {
+  return transaction_.core.settings->insecure_peers || proven_ != nullptr;
+}
 
 void Handler::begin(const IpAddress& from) {
   from_ = from;
@@ -79,6 +94,7 @@ bool Handler::introduce(const IpAddress& from, const http::RequestHead& request,
   if (door_.is_settled()) return false;
   const auto& self = transaction_.core.peer_identity;
   const auto heard = door_.hear(self ? &*self : nullptr, request, response);
+  if (door_.proven()) proven_ = door_.proven();
   if (!heard.complaint.empty()) complain(from, heard.complaint);
   return heard.is_word;
 }
@@ -92,14 +108,13 @@ void Handler::complain(const IpAddress& of, std::string_view what) {
 }
 
 bool Handler::is_from_member() const noexcept {
-  return transaction_.settings->insecure_peers || door_.proven() != nullptr;
+  return transaction_.settings->insecure_peers || proven_ != nullptr;
 }
 
 // Whose key is not one any more is answered this once.
 std::uint32_t Handler::requests_per_connection() const {
   const auto& keys = transaction_.settings->peer_keys;
-  const hop::ProvenPeer* const proven = door_.proven();
-  if (keys != nullptr && proven != nullptr && !keys->has(proven->key)) return 0;
+  if (keys != nullptr && proven_ != nullptr && !keys->has(proven_->key)) return 0;
   return transaction_.settings->requests_per_connection;
 }
 

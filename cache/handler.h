@@ -18,12 +18,20 @@ namespace ringside::cache {
 class Handler final : public hop::Handler, private Stalled {
  public:
   explicit Handler(CoreState& core);
+  // For another request of a connection whose other end is known.
+  Handler(CoreState& core, std::shared_ptr<const hop::ProvenPeer> proven);
   ~Handler() override;
 
   [[nodiscard]] bool serves_hops() const override { return true; }
   [[nodiscard]] bool introduce(const IpAddress& from, const http::RequestHead& request,
                                http::Response& response) override;
-  [[nodiscard]] bool knows_caller() const noexcept override { return door_.proven() != nullptr; }
+  [[nodiscard]] std::shared_ptr<const hop::ProvenPeer> caller() const noexcept override {
+    return proven_;
+  }
+  void know(std::shared_ptr<const hop::ProvenPeer> caller) override { proven_ = std::move(caller); }
+  void count(LinkEvent event) override { transaction_.core.sheet.count_link(event); }
+  [[nodiscard]] bool trusts_caller() const noexcept override;
+  [[nodiscard]] std::unique_ptr<hop::Handler> beside() override;
   void begin(const IpAddress& from) override;
   [[nodiscard]] std::uint32_t requests_per_connection() const override;
   [[nodiscard]] Task<void> answer(http::RequestHead& request, http::Caller& caller,
@@ -48,7 +56,9 @@ class Handler final : public hop::Handler, private Stalled {
   void cut() override;
 
   Transaction transaction_;
+  const bool is_connection_;  // not beside another
   hop::PeerDoor door_;
+  std::shared_ptr<const hop::ProvenPeer> proven_;  // null: nobody
   IpAddress from_;
   const http::Response* response_ = nullptr;  // while it is stalled
   net::Closable* client_ = nullptr;           // likewise

@@ -94,6 +94,7 @@ void begin_stored(http::Response& out, const std::shared_ptr<const StoredHead>& 
   if (rules.response_fields.empty()) {
     out.owner = stored;
     out.shared_lines = stored->lines();
+    out.shared_is_ready = stored->is_ready();
   } else {
     add_fields(out.fields, stored->fields(), rules, [](std::string_view) { return true; });
   }

@@ -111,6 +111,7 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
 void StoredHead::keep(const http::FieldLines& lines) {
   lines_ = lines.text();
   fields_ = http::fields_of(lines_);
+  is_ready_ = !fields_.has("cache-status") && !fields_.has("proxy-status");
 }
 
 std::size_t StoredHead::cost_bytes() const noexcept {

@@ -62,6 +62,8 @@ class StoredHead {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   // The field lines as they are sent, but for what the moment adds.
   [[nodiscard]] std::string_view lines() const noexcept { return lines_; }
+  // Whether they go on to a client as they are, whatever hops of ours they pass.
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
   [[nodiscard]] const http::Fields& fields() const noexcept { return fields_; }
   [[nodiscard]] const Freshness& freshness() const noexcept { return freshness_; }
   [[nodiscard]] const std::vector<std::string>& vary() const noexcept { return vary_; }
@@ -80,6 +82,7 @@ class StoredHead {
   std::string reason_;
   CellString lines_;
   http::Fields fields_;  // views into lines_
+  bool is_ready_ = false;
 };
 
 // A stored response, whole or a part of one (RFC 9111 §3.3).

@@ -9,7 +9,9 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/link_event.h"
 #include "base/task.h"
+#include "hop/peer_proof.h"
 #include "http/caller.h"
 #include "http/head.h"
 #include "http/response.h"
@@ -62,9 +64,20 @@ class Handler {
     static_cast<void>(from), static_cast<void>(request), static_cast<void>(response);
     return false;
   }
-  // Whether such words have shown who is there: one of ours, and no client that is counted by its
-  // address.
-  [[nodiscard]] virtual bool knows_caller() const noexcept { return false; }
+  // Who is there, if such words have shown it: one of ours, and no client that is counted by its
+  // address. Null: nobody knows.
+  [[nodiscard]] virtual std::shared_ptr<const ProvenPeer> caller() const noexcept {
+    return nullptr;
+  }
+  // What another handler has heard so. Before the first request.
+  virtual void know(std::shared_ptr<const ProvenPeer> caller) { static_cast<void>(caller); }
+  // Whether what the caller says between the members of a tier is believed.
+  [[nodiscard]] virtual bool trusts_caller() const noexcept { return false; }
+  // Another one, for a request of the same connection at the same time, whose caller is known as
+  // this one's is. It may outlive this one. Null: one connection brings one request at a time.
+  [[nodiscard]] virtual std::unique_ptr<Handler> beside() { return nullptr; }
+  // To be counted: something about links of this connection.
+  virtual void count(LinkEvent event) { static_cast<void>(event); }
   // A request has arrived, or bytes that are none.
   virtual void begin(const IpAddress& from) = 0;
   // How many requests a connection may bring.

@@ -221,7 +221,8 @@ PeerDoor::Heard PeerDoor::hear_answer(const PeerIdentity& self, const http::Fiel
   const auto said = parse_peer_digits(fields.first(internal::proof).value_or(std::string_view{}));
   for (const std::string& key : self.keys->all()) {
     if (!said || !is_same(*said, prove(key, PeerSide::caller, *meeting))) continue;
-    proven_ = std::make_unique<ProvenPeer>(ProvenPeer{meeting->caller_role, meeting->caller, key});
+    proven_ =
+        std::make_shared<const ProvenPeer>(ProvenPeer{meeting->caller_role, meeting->caller, key});
     begin_word(response, 200);
     return {true, {}};
   }

@@ -75,7 +75,7 @@ class PeerDoor {
   // Whether requests need not be given any more.
   [[nodiscard]] bool is_settled() const noexcept { return state_ == State::settled; }
   // null: nobody.
-  [[nodiscard]] const ProvenPeer* proven() const noexcept { return proven_.get(); }
+  [[nodiscard]] const std::shared_ptr<const ProvenPeer>& proven() const noexcept { return proven_; }
 
  private:
   enum class State : std::uint8_t { at_start, challenged, settled };
@@ -85,7 +85,7 @@ class PeerDoor {
 
   State state_ = State::at_start;
   std::unique_ptr<PeerMeeting> meeting_;  // while it is challenged
-  std::unique_ptr<ProvenPeer> proven_;
+  std::shared_ptr<const ProvenPeer> proven_;
 };
 
 }  // namespace ringside::hop

@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/link_event.h"
 #include "hop/access_log.h"
 #include "hop/handler.h"
 #include "hop/upstream.h"
@@ -48,9 +49,13 @@ class Wire {
   // The group outlives the server: it is stopped first.
   [[nodiscard]] virtual std::unique_ptr<Server> serve(net::CoreGroup& cores,
                                                       ServerTerms terms) const = 0;
-  // `kind`: peer for replicas, origin for origins: the source of the errors that they cause.
+  // `kind`: peer for replicas, origin for origins: the source of the errors that they cause. One
+  // request at a time on a connection.
   [[nodiscard]] virtual std::unique_ptr<Upstreams> upstreams(net::Core& core,
                                                              ErrorSource kind) const = 0;
+  // The best way to the replicas. `count` hears of links; on the core's thread.
+  [[nodiscard]] virtual std::unique_ptr<Upstreams> members(
+      net::Core& core, std::function<void(LinkEvent)> count) const = 0;
 };
 
 }  // namespace ringside::hop

@@ -48,6 +48,10 @@ class Body {
   // The same as of a source. What is no source's comes in one go.
   [[nodiscard]] std::optional<Result<Pulled>> take();
   [[nodiscard]] Task<Result<Pulled>> pull();
+  // Who keeps the bytes, where they are shared; null: they are the body's own.
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
+  // Whether it may be long in coming.
+  [[nodiscard]] bool has_source() const noexcept { return source_ != nullptr; }
   [[nodiscard]] std::size_t pinned_bytes() const { return source_ ? source_->pinned_bytes() : 0; }
 
  private:

@@ -90,6 +90,7 @@ bool HopByHop::has(std::string_view field_name) const noexcept {
 
 bool is_internal(std::string_view field_name) noexcept {
   return field_name.size() >= kInternalPrefix.size() &&
+         (field_name.front() | 0x20) == kInternalPrefix.front() &&  // most names are told by it
          same_token(field_name.substr(0, kInternalPrefix.size()), kInternalPrefix);
 }
 

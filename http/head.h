@@ -49,10 +49,15 @@ struct ResponseHead {
   int status = 0;
   std::string_view reason;
   int minor_version = 1;
+  // Lines that go on to the client as they are; a hop of ours has said so. `fields` has the others.
+  std::string_view ready_lines;
   Fields fields;
   Framing framing;
   bool keep_alive = true;
 };
+
+// All of the head's fields, those that are ready among them.
+[[nodiscard]] Fields fields_of(const ResponseHead& head);
 
 // Methods by property (RFC 9110 §9.2).
 [[nodiscard]] bool is_safe(std::string_view method) noexcept;

@@ -48,6 +48,11 @@ inline constexpr std::string_view missed = "Ringside-Missed";
 // To the sidecar, with the answer to an OPTIONS that says so: that number. Without it, it was not
 // heeded.
 inline constexpr std::string_view heeded = "Ringside-Heeded";
+// To a member, with answers over HTTP/1.1: the versions of the link (link/frame.h) that are spoken
+// here.
+inline constexpr std::string_view link = "Ringside-Link";
+// To the replica: what it has begun for this request lies under that ticket.
+inline constexpr std::string_view ticket = "Ringside-Ticket";
 // How members prove themselves at a connection's start (hop/peer_handshake.h).
 inline constexpr std::string_view hello = "Ringside-Hello";
 inline constexpr std::string_view challenge = "Ringside-Challenge";

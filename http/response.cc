@@ -6,6 +6,7 @@ void Response::begin(int new_status, std::string_view new_reason) {
   status = new_status;
   reason = new_reason;
   shared_lines = {};
+  shared_is_ready = false;
   owner.reset();
   fields.clear();
   body = {};

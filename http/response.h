@@ -18,6 +18,7 @@ struct Response {
   std::string reason;
   // Lines that lie elsewhere, such as a stored head's; `fields` follow. Kept by `owner`.
   std::string_view shared_lines;
+  bool shared_is_ready = false;  // no hop of ours makes anything else of them
   std::shared_ptr<const void> owner;
   FieldLines fields;
   Body body;

@@ -38,6 +38,12 @@ void Buffer::reserve(std::size_t bytes) {
   end_ = used;
 }
 
+void Buffer::append(std::string_view bytes) {
+  reserve(bytes.size());
+  std::memcpy(writable(), bytes.data(), bytes.size());
+  commit(bytes.size());
+}
+
 void Buffer::release() noexcept {
   if (memory_ != nullptr) free_kept(memory_, capacity_);
   memory_ = nullptr;

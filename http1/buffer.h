@@ -28,6 +28,8 @@ class Buffer {
   [[nodiscard]] char* writable() noexcept { return memory_ + end_; }
   [[nodiscard]] std::size_t writable_bytes() const noexcept { return capacity_ - end_; }
   void commit(std::size_t bytes) noexcept { end_ += bytes; }
+  // What was received elsewhere.
+  void append(std::string_view bytes);
 
   void release() noexcept;
 

@@ -1,7 +1,6 @@
 #include "http1/connection.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "base/limits.h"
@@ -120,6 +119,7 @@ void Connection::close() noexcept {
 }
 
 void Connection::close_if_idle() noexcept {
+  if (on_drain_) return on_drain_();
   if (waiting_for_message_) close();
 }
 
@@ -154,30 +154,29 @@ std::size_t Connection::head_read_size_bytes() const noexcept {
   return other_side_ == ErrorSource::client ? 0 : limits::upstream_buffer_start_bytes;
 }
 
-std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
+std::optional<Result<std::size_t>> Connection::read_now(std::span<char> to) {
   using Received = Result<std::size_t>;
   if (timed_out_ || closed_) return Received(failure({}));
-  Buffer& buffer = incoming_.buffer();
-  net::Transport::Attempt attempt;
-  if (bytes == 0) {
-    const auto scratch = core_.scratch();
-    attempt = transport_->read_now(scratch.data(), scratch.size());
-    if (attempt.bytes != 0) {
-      buffer.reserve(attempt.bytes);
-      std::memcpy(buffer.writable(), scratch.data(), attempt.bytes);
-    }
-  } else {
-    buffer.reserve(bytes);
-    attempt = transport_->read_now(buffer.writable(), buffer.writable_bytes());
-  }
+  const auto attempt = transport_->read_now(to.data(), to.size());
   if (attempt.would_block) return std::nullopt;
   if (attempt.error) return Received(failure(attempt.error));
-  buffer.commit(attempt.bytes);
-  if (attempt.bytes != 0) {
-    received_since_mark_ = true;
-    core_.time_passed();
-  }
+  if (attempt.bytes != 0) core_.time_passed();
   return Received(attempt.bytes);
+}
+
+std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
+  Buffer& buffer = incoming_.buffer();
+  std::span<char> to = core_.scratch();
+  if (bytes != 0) {
+    buffer.reserve(bytes);
+    to = {buffer.writable(), buffer.writable_bytes()};
+  }
+  const auto received = read_now(to);
+  if (!received || !*received || **received == 0) return received;
+  if (bytes == 0) buffer.append({to.data(), **received});
+  if (bytes != 0) buffer.commit(**received);
+  received_since_mark_ = true;
+  return received;
 }
 
 bool Connection::Receiving::await_ready() {
@@ -224,6 +223,11 @@ Result<bool> Connection::ReceivingFirst::await_resume() {
   if (*received_) return **received_ != 0;
   if (connection_.closed_) return false;
   return received_->error();
+}
+
+void Connection::arrive(Move move) {
+  incoming_.buffer().append(move.text);
+  caller_ = std::move(move.caller);
 }
 
 Task<Result<void>> Connection::shake_hands() {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "base/task.h"
+#include "hop/peer_proof.h"
 #include "http/byte_stream.h"
 #include "http/head.h"
 #include "http1/head_parser.h"
@@ -40,6 +42,26 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   [[nodiscard]] const IpAddress& remote() const noexcept { return remote_; }
   // Who is at the other end according to a proxy that was believed (PROXY protocol).
   void set_remote(const IpAddress& address) noexcept { remote_ = address; }
+
+  // Between two messages: the connection goes on on another core of its server. Whoever is there is
+  // known already, and what was read of it is read once more.
+  struct Move {
+    std::size_t core_index = 0;
+    std::string text;
+    std::shared_ptr<const hop::ProvenPeer> caller;
+  };
+  // To be done by the server when the session has ended.
+  void move_to(Move move) noexcept { move_ = std::move(move); }
+  [[nodiscard]] std::optional<Move>& move() noexcept { return move_; }
+  [[nodiscard]] std::unique_ptr<net::LooseConnection> release() noexcept {
+    return transport_->release();
+  }
+  // The other core's: before the session.
+  void arrive(Move move);
+  // Who is there, where another core has heard it; null: that is not known yet.
+  [[nodiscard]] const std::shared_ptr<const hop::ProvenPeer>& caller() const noexcept {
+    return caller_;
+  }
 
   // What is held of the server's room for strangers until it is known who this is, or it ends.
   void hold_place(std::shared_ptr<void> place) noexcept { place_ = std::move(place); }
@@ -118,6 +140,15 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   // Bytes that are left where they are until consume_raw(); at least one more than the last time.
   Task<Result<std::string_view>> peek_raw();
   void consume_raw(std::size_t bytes) noexcept { incoming_.consume_raw(bytes); }
+  [[nodiscard]] std::string_view raw() const noexcept { return incoming_.raw(); }
+  // For who has a buffer: waits until there may be something to read, and reads what is there; 0:
+  // the end; nullopt: nothing yet. Requires that raw() is empty.
+  [[nodiscard]] auto until_readable() noexcept {
+    return transport_->until(net::Transport::Ready::to_read);
+  }
+  // Nothing is to be waited for any more.
+  [[nodiscard]] bool is_over() const noexcept { return timed_out_ || closed_; }
+  [[nodiscard]] std::optional<Result<std::size_t>> read_now(std::span<char> to);
 
   // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
   Task<Result<void>> write(std::span<const std::string_view> buffers, Milliseconds stall_timeout);
@@ -144,6 +175,8 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   void interrupt() noexcept;
   // close() where it waits for a next message; an answer in hand is finished first.
   void close_if_idle() noexcept;
+  // To be called instead: what it carries is not HTTP/1.1 any more. Null: as before.
+  void on_drain(std::function<void()> drain) noexcept { on_drain_ = std::move(drain); }
   // The end will be a reset, so that the other side can't take a cut message for a whole one.
   void reset_on_close() noexcept;
   // Our half ends, unless the end is to be a reset; the other side may still be read, so that what
@@ -179,6 +212,9 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   const std::unique_ptr<net::Transport> transport_;
   IpAddress remote_;
   std::shared_ptr<void> place_;
+  std::function<void()> on_drain_;
+  std::optional<Move> move_;
+  std::shared_ptr<const hop::ProvenPeer> caller_;
   Incoming incoming_;
   std::optional<net::Pace> pace_;  // of clients
   std::chrono::microseconds body_waited_{0};

@@ -55,7 +55,9 @@ Task<ResponseWriter::Written> ResponseWriter::write(Response& response, Terms te
       written.sent.failure = pulled->error();
       const bool can_be_told =
           written.sent.status == 0 && pulled->error().source != ErrorSource::client;
-      if (!can_be_told) client_.reset_on_close();
+      const bool is_seen =
+          terms.cut_without_reset && (delivery.chunked || response.length_is_known);
+      if (!can_be_told && !is_seen) client_.reset_on_close();
       co_return written;
     }
     if (pulled) {

@@ -26,6 +26,9 @@ class ResponseWriter {
     int minor_version = 1;
     bool is_head = false;  // the method is HEAD: no content, whatever the response has
     bool keep_alive = true;
+    // To a member, who sees by the framing where something is missing, and is to have what came
+    // first: a reset would take it away.
+    bool cut_without_reset = false;
   };
   // How it went, and whether the connection goes on. With a failure and the status 0 nothing was
   // sent yet, and another response may be. After any other failure the connection ends with a

@@ -18,8 +18,9 @@ namespace ringside::http {
 // One core's share of a server: its listener and the connections it accepted.
 struct Server::Door final : public net::Closable {
   Door(net::Core& the_core, std::unique_ptr<net::Listener> the_listener, const Session& the_session,
-       const Admission& the_admission)
+       const Admission& the_admission, Server& the_server)
       : core(the_core),
+        server(the_server),
         listener(std::move(the_listener)),
         session(the_session),
         admission(the_admission),
@@ -32,7 +33,10 @@ struct Server::Door final : public net::Closable {
   void turn_away(net::Transport& transport);
   // A place among the connections from there, until it is let go.
   std::shared_ptr<void> place_of(const IpAddress& subscriber);
-  Task<void> serve(std::unique_ptr<net::Transport> transport);
+  Task<void> serve(std::unique_ptr<net::Transport> transport,
+                   std::optional<Connection::Move> arrived = {});
+  // Another core's connection goes on here.
+  void adopt(std::unique_ptr<net::Transport> transport, Connection::Move move);
   void accept_what_waits();
   void close() noexcept override {
     closed = true;
@@ -41,6 +45,7 @@ struct Server::Door final : public net::Closable {
   }
 
   net::Core& core;
+  Server& server;
   const std::unique_ptr<net::Listener> listener;
   const Session& session;
   const Admission& admission;
@@ -51,17 +56,26 @@ struct Server::Door final : public net::Closable {
   bool closed = false;
 };
 
-Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport) {
+Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport,
+                               std::optional<Connection::Move> arrived) {
   Connection connection(core, std::move(transport), ErrorSource::client);
+  if (arrived) connection.arrive(*std::move(arrived));
   const auto place = connections.insert(connections.end(), &connection);
   // Of the socket's address, whoever a PROXY header says is behind it.
   const IpAddress from = connection.remote();
-  const bool counted = admission.address_limit && admission.address_limit(core, from).has_value();
+  const bool counted = connection.caller() == nullptr && admission.address_limit &&
+                       admission.address_limit(core, from).has_value();
   if (counted) connection.hold_place(place_of(subscriber_of(from)));
   co_await session(connection);
+  if (connection.move()) server.move(connection);
   connection.leave_place();
   connections.erase(place);
   open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Server::Door::adopt(std::unique_ptr<net::Transport> transport, Connection::Move move) {
+  open.fetch_add(1, std::memory_order_relaxed);
+  core.spawn(serve(std::move(transport), std::move(move)));
 }
 
 std::shared_ptr<void> Server::Door::place_of(const IpAddress& subscriber) {
@@ -136,6 +150,16 @@ void Server::Door::accept_what_waits() {
   }
 }
 
+void Server::move(Connection& connection) {
+  const std::size_t index = connection.move()->core_index;
+  const std::shared_ptr<net::LooseConnection> loose = connection.release();
+  if (!loose || index >= doors_.size()) return;  // closed: there is nowhere to go
+  Door& door = *doors_[index];
+  door.core.post([&door, loose, move = *std::move(connection.move())] {
+    door.adopt(loose->arrive(door.core), move);
+  });
+}
+
 Server::Server(net::CoreGroup& cores, Session session, Admission admission)
     : cores_(cores), session_(std::move(session)), admission_(std::move(admission)) {}
 
@@ -148,7 +172,8 @@ Result<void> Server::listen(const Endpoint& address) {
     auto listener = core.stack().listen(core, bound, index > 0);
     if (!listener) return listener.error();
     bound.port = (*listener)->port();
-    doors_.push_back(std::make_unique<Door>(core, *std::move(listener), session_, admission_));
+    doors_.push_back(
+        std::make_unique<Door>(core, *std::move(listener), session_, admission_, *this));
     core.spawn(doors_.back()->accept_all());
   }
   address_ = bound;

@@ -47,6 +47,8 @@ class Server {
 
  private:
   struct Door;  // one core's share
+  // Hands a connection whose session has ended to the core where it goes on.
+  void move(Connection& connection);
   net::CoreGroup& cores_;
   Session session_;
   const Admission admission_;
