@@ -63,6 +63,19 @@ void CoreSheet::connection_opened() noexcept {
 
 void CoreSheet::connection_closed() noexcept { take_one(cell("ringside_connections")); }
 
+void CoreSheet::count_link(LinkEvent event) noexcept {
+  switch (event) {
+    case LinkEvent::opened:
+      return count("ringside_links");
+    case LinkEvent::closed:
+      return take_one(cell("ringside_links"));
+    case LinkEvent::faulty:
+      return count("ringside_link_faults_total");
+    case LinkEvent::ticket:
+      return count("ringside_link_tickets_total");
+  }
+}
+
 void CoreSheet::add_to(Totals::Shard& totals, ShardIndex shard) const noexcept {
   const ShardBlock* block = blocks_[shard / shards_per_block].load(std::memory_order_acquire);
   std::size_t first = 0;

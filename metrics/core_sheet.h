@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/link_event.h"
 #include "metrics/counter.h"
 #include "metrics/table.h"
 #include "metrics/totals.h"
@@ -64,6 +65,8 @@ class alignas(cache_line_size_bytes) CoreSheet {
   // A client's connection. Every close has had its open on the same core.
   void connection_opened() noexcept;
   void connection_closed() noexcept;
+  // Likewise of links.
+  void count_link(LinkEvent event) noexcept;
 
  private:
   friend class Sheet;

@@ -72,6 +72,7 @@ struct Configuration : hop::Options, sidecar::Options {
 
   std::string peer_key_file;    // empty: none
   bool insecure_peers = false;  // that nobody proves anything is meant
+  bool without_link = false;    // HTTP/1.1 alone is spoken between members
 
   std::string geo;  // empty: the database that was installed beside the program
   bool geo_optional = false;

@@ -110,6 +110,9 @@ constexpr OptionValue peers_value{
 constexpr OptionValue insecure_value{Form::on_off, assign<&C::insecure_peers, parse_switch, C>,
                                      show<&C::insecure_peers>, keep<&C::insecure_peers>};
 
+constexpr OptionValue without_link_value{Form::on_off, assign<&C::without_link, parse_switch, C>,
+                                         show<&C::without_link>, keep<&C::without_link>};
+
 // What shares and defaults come to on this machine is shown.
 constexpr OptionValue memory_value{
     Form::text, assign<&C::memory, parse_store_memory, C>,
@@ -180,6 +183,11 @@ constexpr auto options = std::to_array<Option>({
     {"insecure-peers", for_sidecar | for_cache, insecure_value, "",
      "Take whoever speaks like a member for one, without a key",
      "For a try, or where nobody else reaches the replicas' ports", "", "true"},
+    {"without-link", for_servers, without_link_value, "",
+     "Speak HTTP/1.1 alone with the other members of the tier",
+     "Else requests go over links, many at once on one connection, to every member that has one: "
+     "see [the link](#the-link)",
+     "", "true"},
     {"topology-version", for_sidecar | for_cache,
      value<&C::topology_version, parse_count<std::uint64_t{1} << 62>>, "N",
      "The version of the members given; newer ones win", "See [membership](#membership)",

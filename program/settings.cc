@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "http1/wire.h"
+#include "link/wire.h"
 
 namespace ringside::program {
 namespace {
@@ -41,7 +42,7 @@ hop::Setup make_setup(const Configuration& configuration, const Endpoint& listen
   hop::Setup setup;
   setup.listen = listen;
   setup.cores = cores;
-  setup.wire = &http::wire();
+  setup.wire = configuration.without_link ? &http::wire() : &link::wire();
   setup.access_log = access_log;
   setup.connections_per_core =
       std::clamp<std::size_t>(allowed.connections / cores, 1, limits::connections_per_core);

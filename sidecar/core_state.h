@@ -51,7 +51,7 @@ struct CoreState {
         shared(the_shared),
         snapshot(std::move(first)),
         countries(snapshot->settings->countries),
-        replicas(wire.upstreams(the_core, ErrorSource::peer)),
+        replicas(wire.members(the_core, [&counts](LinkEvent event) { counts.count_link(event); })),
         origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
         health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.troubles),

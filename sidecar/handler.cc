@@ -192,8 +192,9 @@ Milliseconds Handler::near_ttl(const http::ResponseHead& head) const noexcept {
   if (!ask_near_cache_ || !is_small) return Milliseconds{0};
   // The replica doesn't say so of answers that have something of one client's; but a mistake
   // here would reach every client.
-  const auto said = http::parse_response_directives(head.fields);
-  if (said.is_private || said.no_store || head.fields.has("set-cookie")) return Milliseconds{0};
+  const http::Fields fields = http::fields_of(head);
+  const auto said = http::parse_response_directives(fields);
+  if (said.is_private || said.no_store || fields.has("set-cookie")) return Milliseconds{0};
   const Milliseconds told{number(read_notes(head.fields).near_ttl_ms)};
   return std::min(decision_.route->near_ttl, told);
 }
@@ -205,7 +206,7 @@ Task<void> Handler::keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milli
   entry.stored = core_.core.steady_now();  // not after the body: that may be long in coming
   entry.until = entry.stored + ttl;
   entry.shard = shard_;
-  entry.age_s = number(head.fields.first("age").value_or("0"));
+  entry.age_s = number(http::fields_of(head).first("age").value_or("0"));
   auto kept = std::make_shared<NearCache::KeptResponse>();
   kept->status = head.status;
   kept->reason = head.reason;

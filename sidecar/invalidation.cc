@@ -41,7 +41,7 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
                                 std::optional<shard::MemberIndex> answered_by) {
   const Settings& settings = *snapshot.settings;
   const auto targets = http::invalidated_targets(decision.method, decision.host, decision.target,
-                                                 answer.status, answer.fields);
+                                                 answer.status, http::fields_of(answer));
   if (targets.empty()) co_return;
 
   const http::FieldLines fields = invalidation_fields(settings, targets);

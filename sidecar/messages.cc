@@ -100,6 +100,13 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
   const auto is_status = [](const http::Field& field) {
     return http::same_token(field.name, "cache-status");
   };
+  if (left_out.empty()) {
+    out.append(head.ready_lines);
+  } else {
+    for (const http::Field& field : http::fields_of(head.ready_lines)) {
+      if (!http::same_token(field.name, left_out)) out.add(field.name, field.value);
+    }
+  }
   for (const http::Field& field : head.fields) {
     const bool is_wrong_length =
         http::same_token(field.name, "content-length") && !http::may_have_length(head.status);
@@ -115,7 +122,7 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
     }
     out.add(field.name, field.value);
   }
-  http::add_date_if_absent(out, head.fields, now);
+  if (head.ready_lines.empty()) http::add_date_if_absent(out, head.fields, now);
   out.add_written("Cache-Status", [&](std::string& text) {
     for (const http::Field& field : head.fields) {
       if (is_status(field) && !field.value.empty()) text.append(field.value).append(", ");
