@@ -246,7 +246,7 @@ class Backpressure(Streams):
         for sent in zeros.values():
             self.assertLess(sent.sent_bytes, HUGE_BYTES)
         for process in (self.front, self.replica):
-            wait_until(lambda p=process: p.metric("ringside_connections") == 0, "it to be over")
+            wait_until(lambda p=process: p.connections() == 0, "it to be over")
 
 
 if __name__ == "__main__":

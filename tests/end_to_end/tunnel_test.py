@@ -147,7 +147,7 @@ class Tunnel(Tier):
                     second.send(b"x" * PIECE_BYTES)
                     self.assertEqual(second.read_to_end(), b"")
         wait_until(lambda: front.metric("ringside_connections") == 0, "the tunnels to end")
-        wait_until(lambda: self.replica.metric("ringside_connections") == 0, "there too")
+        wait_until(lambda: self.replica.connections() == 0, "there too")
 
     def test_a_refusal_is_an_answer_like_any_other(self):
         with Wire(self.front().address) as client:

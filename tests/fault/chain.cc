@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "http1/wire.h"
+#include "link/wire.h"
 #include "tests/support/mmdb_writer.h"
 
 namespace ringside::fault {
@@ -91,7 +91,7 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   cached->route_table = http::RouteTable::make({everything}).value();
   cache::Replica::Start replica;
   replica.name = "cache-0";
-  replica.setup.wire = &http::wire();
+  replica.setup.wire = &link::wire();
   replica.setup.listen = {"127.0.0.1", 0};
   replica.setup.cores = 1;
   replica.memory_bytes = 4 * limits::kMiB;
@@ -106,7 +106,7 @@ Chain::Chain(Origin kind, int clock_times) : clock_(clock_times) {
   settings->membership =
       tier::make_membership({{{"cache-0", 1, ""}, replica_->address()}}, "ring", 1).value();
   sidecar::Sidecar::Start front;
-  front.setup.wire = &http::wire();
+  front.setup.wire = &link::wire();
   front.setup.listen = {"127.0.0.1", 0};
   front.settings = settings;
   sidecar_ = sidecar::Sidecar::start(std::move(front), clock_).value();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "http1/wire.h"
+#include "link/wire.h"
 #include "tier/membership.h"
 
 namespace ringside::simulation {
@@ -101,7 +101,7 @@ void SimulatedTier::start_replica(std::size_t index) {
   settings->insecure_peers = settings->peer_keys == nullptr;
   cache::Replica::Start start;
   start.name = machine->host.name();
-  start.setup.wire = &http::wire();
+  start.setup.wire = &link::wire();
   start.setup.listen = port_of(*machine);
   start.setup.cores = shape_.cores;
   start.settings = std::move(settings);
@@ -115,7 +115,7 @@ void SimulatedTier::start_sidecar(std::size_t index) {
   auto& [machine, process] = sidecars_[index];
   world_.revive(*machine);
   sidecar::Sidecar::Start start;
-  start.setup.wire = &http::wire();
+  start.setup.wire = &link::wire();
   start.setup.listen = port_of(*machine);
   start.setup.cores = shape_.cores;
   start.settings = settings_of_sidecars();

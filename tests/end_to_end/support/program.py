@@ -17,6 +17,8 @@ from .waiting import WAIT_S, wait_until
 PROGRAM = os.environ["RINGSIDE"]
 ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
 BUILD = pathlib.Path(os.environ["RINGSIDE_BUILD"])
+# Members speak HTTP/1.1 alone: so everything is tested over either.
+WITHOUT_LINK = os.environ.get("RINGSIDE_TEST_WITHOUT_LINK") == "yes"
 
 PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None)
@@ -62,6 +64,8 @@ class Process:
         arguments = [str(argument) for argument in arguments]
         if not as_it_comes and not trusted(arguments):
             arguments.append("--insecure-peers")
+        if WITHOUT_LINK and "--without-link" not in arguments:
+            arguments.append("--without-link")
         for option in ("--listen", "--admin"):
             if option not in arguments:
                 arguments += [option, "127.0.0.1:0"]
@@ -182,6 +186,11 @@ class Process:
             if labels.items() <= found.items():
                 total += float(sample[3])
         return total
+
+    def connections(self) -> float:
+        """Of clients; links of members stay while they are used."""
+        links = self.metric("ringside_links", role="cache")
+        return self.metric("ringside_connections") - links
 
 
 def raise_open_files() -> None:
