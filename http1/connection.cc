@@ -171,7 +171,7 @@ std::optional<Result<std::size_t>> Connection::receive_now(std::size_t bytes) {
     buffer.reserve(bytes);
     to = {buffer.writable(), buffer.writable_bytes()};
   }
-  const auto received = read_now(to);
+  auto received = read_now(to);
   if (!received || !*received || **received == 0) return received;
   if (bytes == 0) buffer.append({to.data(), **received});
   if (bytes != 0) buffer.commit(**received);
