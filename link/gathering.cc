@@ -14,13 +14,14 @@ constexpr std::chrono::hours a_while{1};
 class Gathering::Rest final : public http::BodySource {
  public:
   explicit Rest(std::shared_ptr<Gathering> of) noexcept
-      : of_(std::move(of)), before_(std::exchange(of_->text_, {})) {}
+      : of_(std::move(of)),
+        before_(std::exchange(of_->text_, {})),
+        before_is_all_(of_->is_whole_) {}
 
   [[nodiscard]] std::optional<Result<http::Pulled>> take() override {
     if (!before_is_given_) {
       before_is_given_ = true;
-      const bool was_last = of_->is_whole_ && !of_->is_pulling();
-      if (!before_.empty() || was_last) return given(before_, was_last);
+      if (!before_.empty() || before_is_all_) return given(before_, before_is_all_);
     }
     if (of_->is_pulling()) return std::nullopt;
     if (!of_->text_.empty() || of_->is_whole_) {
@@ -51,6 +52,7 @@ class Gathering::Rest final : public http::BodySource {
 
   const std::shared_ptr<Gathering> of_;
   const std::string before_;
+  const bool before_is_all_;
   std::string last_;  // of the gathering
   std::string_view piece_;
   bool before_is_given_ = false;

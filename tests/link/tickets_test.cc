@@ -92,6 +92,28 @@ TEST_F(TicketsTest, AnAnswerThatIsSlowInComingIsFetched) {
   }
 }
 
+// It was lost: what had come was taken for all that had come before the ticket, which was nothing.
+TEST_F(TicketsTest, AnAnswerThatCameBeforeItWasFetchedIsNotLost) {
+  for (const std::string target : {"/slow", "/slow/large/unknown"}) {
+    SCOPED_TRACE(target);
+    link_.send(request_frame(0, target));
+    EXPECT_TRUE(eventually([&] { return ledger_.held() == 1; }));
+    EXPECT_TRUE(eventually([&] {
+      advance(limits::link_patience);
+      return link_.has_something();
+    }));
+    const auto frame = link_.next();
+    ASSERT_TRUE(frame);
+    ASSERT_EQ(frame->type, FrameType::ticket);
+    ledger_.release(core());
+    EXPECT_TRUE(eventually([&] { return ledger_.held() == 0; }));
+    const std::string line =
+        fmt::format("Ringside-Ticket: {:016x}\r\n", *read_ticket(frame->payload));
+    EXPECT_EQ(get(target, line).body, target == "/slow" ? "of /slow" : large_body);
+    EXPECT_EQ(ledger_.times_asked(target), 1U);
+  }
+}
+
 TEST_F(TicketsTest, AnAnswerWhoseContentFailsAtOnceIsAnswered) {
   link_.send(request_frame(0, "/slow/broken"));
   EXPECT_TRUE(eventually([&] { return ledger_.held() == 1; }));
