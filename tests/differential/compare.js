@@ -44,6 +44,16 @@ class Oracle {
 
 const COMMON = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+// Ringside writes these in one form (http/canonical_field.h), so that their case, their empty members
+// and the spaces around their semicolons are not passed on.
+const CANONICAL = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language']);
+
+function inOneForm(key, value) {
+  const members = value.split(',').map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''));
+  if (!CANONICAL.has(key)) return members.join(',');
+  return members.filter((member) => member !== '').map((member) => member.toLowerCase().replace(/[ \t]*;[ \t]*/g, ';')).join(',');
+}
+
 // Lines of one name may be combined, and spaces around commas mean nothing (RFC 9110 §5.3, §5.6.1).
 function passedOn(fields) {
   const combined = new Map();
@@ -53,7 +63,7 @@ function passedOn(fields) {
     const before = combined.get(key);
     combined.set(key, before ? [before[0], `${before[1]},${value}`] : [name, value]);
   }
-  return [...combined.values()].map(([name, value]) => [name, value.replace(/[ \t]*,[ \t]*/g, ',')]);
+  return [...combined].map(([key, [name, value]]) => [name, inOneForm(key, value)]);
 }
 
 function pairs(raw) {
