@@ -271,9 +271,16 @@ constexpr size_t forwarded_hops = 64;
 
 // # The near cache and the store
 
-constexpr size_t near_cache_bytes = 8 * kMiB;         // {} a core | the least recently used goes
+// {} a core | the least recently used goes, where what comes is asked for more often
+constexpr size_t near_cache_bytes = 8 * kMiB;
 constexpr size_t near_object_size_bytes = 64 * kKiB;  // not kept nearby
+constexpr Milliseconds near_ttl_usual{1'000};         // of `near_ttl: on`
 constexpr Milliseconds near_ttl_most{60'000};         // a route's `near_ttl` is refused
+constexpr unsigned near_admission_requests = 2;       // {} of late | not kept nearby
+// frequencies of {} keys, of each core | keys that share a count seem more frequent than they are
+constexpr size_t near_keys_counted = 8192;
+// {}, in which URIs fall | what shares one is forgotten together, after an unsafe method
+constexpr size_t near_forgotten_slots = 1024;
 // (--memory) the least recently used keys go; what flights hold counts
 constexpr size_t store_memory_bytes = 256 * kMiB;
 // {}: an object takes at most 1/8 of the store | passed on, not stored

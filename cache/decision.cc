@@ -1,13 +1,13 @@
 #include "cache/decision.h"
 
 #include "base/hash.h"
-#include "cache/conditional.h"
 #include "cache/messages.h"
 #include "cache/selection.h"
 #include "cache/update.h"
-#include "cache/vary.h"
 #include "http/byte_range.h"
+#include "http/conditional.h"
 #include "http/invalidation.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -56,7 +56,7 @@ Action confirm(const Fetched& fetched, const http::ResponseHead& response) {
   const StoredHead& stored = *validated->head;
   const Rules& rules = fetched.context.rules();
   Action action;
-  if (!confirms(stored.fields(), response.fields, fetched.times.received)) {
+  if (!http::confirms(stored.fields(), response.fields, fetched.times.received)) {
     action.kind = Kind::ask_alone;
     action.outdated = validated;
     return action;
@@ -82,7 +82,7 @@ Action complete(const Fetched& fetched, const http::ResponseHead& response) {
                        part->span->first == beginning->body->size_bytes &&
                        part->span->last + 1 == *part->complete_length &&
                        *part->complete_length == beginning->extent->complete_length_bytes &&
-                       same_strong_validator(beginning->head->fields(), response.fields);
+                       http::same_strong_validator(beginning->head->fields(), response.fields);
   Action action;
   action.kind = Kind::ask_alone;
   if (!fits_on) {
@@ -209,8 +209,8 @@ Action decide_new(const Fetched& fetched, const http::ResponseHead& response) {
   action.memory = Action::Memory::cacheable;
   const auto withheld = fields_not_stored(directives, rules);
   action.own_lines = lines_not_stored(response.fields, withheld, rules);
-  auto vary = vary_names(response.fields);
-  auto variant = variant_key(vary, fetched.request);
+  auto vary = http::vary_names(response.fields);
+  auto variant = http::variant_key(vary, fetched.request);
   Flight::Answer& answer = action.answer;
   answer.length_bytes = body_length(response.framing);
   action.terms.variants_most = rules.variants_most;

@@ -5,7 +5,7 @@
 #include "cache/origin.h"
 #include "cache/selection.h"
 #include "cache/transaction.h"
-#include "cache/vary.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 
@@ -20,7 +20,8 @@ Fetch::Fetch(CoreState& core, const Settings& settings, const http::RequestHead&
       purpose_(purpose),
       known_(found.response),
       plan_(plan_fetch(context, found.response)),
-      variant_(found.vary.empty() ? std::string{} : variant_key(found.vary, request.fields)) {}
+      variant_(found.vary.empty() ? std::string{} : http::variant_key(found.vary, request.fields)) {
+}
 
 FlightTable::Joined Fetch::join() {
   Shared& shared = core_.shared;
@@ -186,8 +187,8 @@ Task<std::optional<Fetch::From>> Fetch::follow(SteadyPoint deadline) {
     if (flight_->state() == Flight::State::released) co_return From::elsewhere;
     co_return follow_failure(flight_->error());
   }
-  if (variant_key(answer.head->vary(), request_.fields) != answer.head->variant()) {
-    variant_ = variant_key(answer.head->vary(), request_.fields);
+  if (http::variant_key(answer.head->vary(), request_.fields) != answer.head->variant()) {
+    variant_ = http::variant_key(answer.head->vary(), request_.fields);
     co_return std::nullopt;
   }
   response_ = flight_->complete_response();

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "cache/conditional.h"
 #include "cache/parts.h"
 #include "cache/sliced_object.h"
+#include "http/conditional.h"
 
 namespace ringside::cache {
 
@@ -25,7 +25,7 @@ FetchPlan plan_fetch(const RequestContext& context, const StoredPointer& stored)
       covers(*stored, http::resolve(*context.ranges, complete_length_bytes(*stored)))) {
     plan.validated = stored;
   } else if (!context.ranges && stored->extent->first_byte == 0 &&
-             same_strong_validator(stored->head->fields(), stored->head->fields())) {
+             http::same_strong_validator(stored->head->fields(), stored->head->fields())) {
     plan.range = fmt::format("bytes={}-", stored->body->size_bytes);
     plan.completed = stored;
   }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "cache/conditional.h"
 #include "http/byte_range.h"
 #include "http/canonical_field.h"
+#include "http/conditional.h"
 #include "http/error_response.h"
 #include "http/hop.h"
 #include "http/internal_fields.h"
@@ -62,10 +62,6 @@ void add_fields(http::FieldLines& out, const http::Fields& fields, const Rules& 
   }
 }
 
-bool describes_content(std::string_view name) noexcept {
-  return name.size() > 8 && http::same_token(name.substr(0, 8), "content-");
-}
-
 }  // namespace
 
 void write_origin_fields(http::FieldLines& out, const http::RequestHead& request,
@@ -76,7 +72,7 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
   const http::HopByHop hop_by_hop(request.fields);
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
-        hop_by_hop.has(field.name) || (asking.fills && is_condition(field.name)) ||
+        hop_by_hop.has(field.name) || (asking.fills && http::is_condition(field.name)) ||
         (context.hop.max_forwards && http::same_token(field.name, "max-forwards")) ||
         http::is_continued_line(request.fields, field)) {
       continue;
@@ -112,12 +108,9 @@ void begin_partial(http::Response& out, const StoredHead& stored, const Rules& r
   if (!content_range.empty()) out.fields.add("Content-Range", content_range);
 }
 
-// What describes the content that is not sent stays away: Content-Location may, and must, stand.
 void begin_not_modified(http::Response& out, const StoredHead& stored, const Rules& rules) {
   out.begin(304, http::reason_of(304));
-  add_fields(out.fields, stored.fields(), rules, [](std::string_view name) {
-    return !describes_content(name) || http::same_token(name, "content-location");
-  });
+  add_fields(out.fields, stored.fields(), rules, http::belongs_in_not_modified);
 }
 
 void begin_forwarded(http::Response& out, const http::ResponseHead& response, const Rules& rules,

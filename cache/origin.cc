@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cache/conditional.h"
 #include "cache/transaction.h"
+#include "http/conditional.h"
 
 namespace ringside::cache {
 namespace {
@@ -15,7 +15,7 @@ bool is_span_of(const http::ResponseHead& response, const StoredHead& head,
   const bool length_fits = response.framing.kind == http::Framing::Kind::length &&
                            response.framing.length_bytes == span.size();
   return range && range->span == span && length_fits &&
-         same_strong_validator(head.fields(), response.fields);
+         http::same_strong_validator(head.fields(), response.fields);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_origin(CoreState& core, const S
 
 Task<std::unique_ptr<hop::Exchange>> ask_for_span(Transaction& transaction, const StoredHead& head,
                                                   http::ByteSpan span) {
-  if (!same_strong_validator(head.fields(), head.fields())) co_return nullptr;
+  if (!http::same_strong_validator(head.fields(), head.fields())) co_return nullptr;
   const std::string range = fmt::format("bytes={}-{}", span.first, span.last);
   const Asking asking{.fills = true, .range = range, .same_as = &head};
   hop::UpstreamRequest outgoing;

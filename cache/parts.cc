@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "cache/conditional.h"
+#include "http/conditional.h"
 
 namespace ringside::cache {
 namespace {
@@ -57,8 +57,9 @@ std::uint64_t complete_length_bytes(const StoredResponse& stored) noexcept {
 }
 
 StoredPointer combined(const StoredResponse& stored, StoredPointer fresh) {
-  const bool one_entity = same_strong_validator(stored.head->fields(), fresh->head->fields()) &&
-                          complete_length_bytes(stored) == complete_length_bytes(*fresh);
+  const bool one_entity =
+      http::same_strong_validator(stored.head->fields(), fresh->head->fields()) &&
+      complete_length_bytes(stored) == complete_length_bytes(*fresh);
   const bool touch =
       first_byte(stored) <= end_byte(*fresh) && first_byte(*fresh) <= end_byte(stored);
   if (!fresh->extent || !one_entity || !touch) return fresh;

@@ -1,6 +1,5 @@
 #include "cache/pass.h"
 
-#include "cache/conditional.h"
 #include "cache/decision.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
@@ -9,6 +8,7 @@
 #include "cache/parts.h"
 #include "cache/representation.h"
 #include "cache/update.h"
+#include "http/conditional.h"
 #include "http/kept_request.h"
 
 namespace ringside::cache {
@@ -30,10 +30,10 @@ void heed_head(const Transaction& transaction, const http::ResponseHead& respons
   if (!stored) return;
   const RequestContext& context = transaction.context;
   Store& store = transaction.core.shared.store;
-  const GetResponse known{stored->head->status(), stored->head->fields(),
-                          complete_length_bytes(*stored)};
-  switch (head_finding(known, response.status, response.fields)) {
-    case HeadFinding::updates: {
+  const http::GetResponse known{stored->head->status(), stored->head->fields(),
+                                complete_length_bytes(*stored)};
+  switch (http::head_finding(known, response.status, response.fields)) {
+    case http::HeadFinding::updates: {
       auto update =
           update_of(*stored->head, response.fields, transaction.request->fields, times, context);
       if (update.storability == Storability::authorization) break;
@@ -47,10 +47,10 @@ void heed_head(const Transaction& transaction, const http::ResponseHead& respons
                     make_stored({std::move(update.head), stored->body, stored->extent}));
       break;
     }
-    case HeadFinding::invalidates:
+    case http::HeadFinding::invalidates:
       store.erase(context.key);
       break;
-    case HeadFinding::nothing:
+    case http::HeadFinding::nothing:
       break;
   }
 }

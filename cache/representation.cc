@@ -59,8 +59,7 @@ void give_multipart(const Transaction& transaction, const StoredPointer& stored,
 // For how long a near cache may give it again.
 std::optional<Milliseconds> near_ttl(const Transaction& transaction, const StoredHead& head) {
   const Seconds left = time_to_live(head.freshness(), transaction.resident_now());
-  const bool may_be_repeated =
-      transaction.is_what_is_stored && head.vary().empty() && !head.freshness().no_cache;
+  const bool may_be_repeated = transaction.is_what_is_stored && !head.freshness().no_cache;
   if (!may_be_repeated || left <= Seconds{0}) return std::nullopt;
   return left;
 }

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <vector>
 
-#include "cache/conditional.h"
 #include "cache/conditions.h"
+#include "http/conditional.h"
 #include "http/content_coding.h"
 #include "http/internal_fields.h"
 
@@ -65,7 +65,7 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
   context.ranges.reset();
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool whole = request.framing.kind == http::Framing::Kind::none && !context.hop.upgrades;
-  const bool known = reads && whole && !bypass && !has_origin_condition(request.fields);
+  const bool known = reads && whole && !bypass && !http::has_origin_condition(request.fields);
   context.may_use_store = known;
   context.may_keep_answer = !bypass && !no_store && !context.directives.no_store;
   bool fills = request.method == "GET" && known && context.may_keep_answer;

@@ -1,7 +1,7 @@
 #include "cache/selection.h"
 
-#include "cache/conditional.h"
 #include "cache/parts.h"
+#include "http/conditional.h"
 
 namespace ringside::cache {
 
@@ -10,8 +10,10 @@ Selection select(const RequestContext& context, const http::Fields& request,
                  TimePoint now) {
   const bool reads = context.method == "GET" || context.method == "HEAD";
   if (!reads || stored.status() != 200) return {};
-  if (is_not_modified(request, stored.fields(), now)) return {Selection::Kind::not_modified, {}};
-  if (!context.ranges || !complete_length_bytes || !range_applies(request, stored.fields(), now)) {
+  if (http::is_not_modified(request, stored.fields(), now))
+    return {Selection::Kind::not_modified, {}};
+  if (!context.ranges || !complete_length_bytes ||
+      !http::range_applies(request, stored.fields(), now)) {
     return {};
   }
   if (*complete_length_bytes == 0) return {};  // nothing is the whole, too

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/conditional.h"
 #include "cache/parts.h"
 #include "cache/serving.h"
+#include "http/conditional.h"
 
 namespace ringside::cache {
 
 bool SlicedObject::is_of(const StoredHead& other) const {
-  return &other == head.get() || same_strong_validator(head->fields(), other.fields());
+  return &other == head.get() || http::same_strong_validator(head->fields(), other.fields());
 }
 
 SlicedObject object_of(std::shared_ptr<const StoredHead> head, std::uint64_t length_bytes,
                        std::uint64_t first_bytes) {
   SlicedObject object{std::move(head), length_bytes, first_bytes, {}};
   const http::Fields& fields = object.head->fields();
-  if (same_strong_validator(fields, fields)) object.tag = *fields.first("etag");
+  if (http::same_strong_validator(fields, fields)) object.tag = *fields.first("etag");
   return object;
 }
 
@@ -28,7 +28,7 @@ SlicedObject object_of(const StoredResponse& first) {
 bool is_untagged(const StoredPointer& stored) {
   if (!stored || stored->head->status() != 200) return false;
   const http::Fields& fields = stored->head->fields();
-  return !same_strong_validator(fields, fields);
+  return !http::same_strong_validator(fields, fields);
 }
 
 bool is_beginning(const StoredPointer& stored) noexcept {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "cache/staleness.h"
-#include "cache/vary.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -106,7 +106,7 @@ Storability storability(const StorabilityInput& input) noexcept {
   const bool shared_allowed =
       directives.is_public || directives.must_revalidate || directives.s_maxage.has_value();
   if (input.authorized && !shared_allowed) return Storability::authorization;
-  if (varies_on_anything(vary_names(input.fields))) return Storability::vary_any;
+  if (http::varies_on_anything(http::vary_names(input.fields))) return Storability::vary_any;
   if (input.rules.set_cookie == SetCookie::pass && input.fields.has("set-cookie") &&
       !is_named_away(directives, "set-cookie")) {
     return Storability::set_cookie;

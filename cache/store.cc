@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "cache/parts.h"
-#include "cache/vary.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -49,11 +49,12 @@ Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
   const auto& names = row.variants.back()->head->vary();
   if (names.empty()) return {row.variants.back(), {}};
   // Most often all of them vary on the same.
-  const auto asked = variant_key(names, request);
+  const auto asked = http::variant_key(names, request);
   const auto variant =
       std::find_if(row.variants.rbegin(), row.variants.rend(), [&](const StoredPointer& stored) {
         const StoredHead& head = *stored->head;
-        return (head.vary() == names ? asked : variant_key(head.vary(), request)) == head.variant();
+        return (head.vary() == names ? asked : http::variant_key(head.vary(), request)) ==
+               head.variant();
       });
   return {variant == row.variants.rend() ? nullptr : *variant, names};
 }

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "cache/storability.h"
-#include "cache/vary.h"
 #include "http/hop.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -96,8 +96,8 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   }
   http::add_date_if_absent(lines, fields, times.received);
   head->keep(lines);
-  head->vary_ = vary_names(merged);
-  if (head->vary_ != stored.vary_) head->variant_ = variant_key(head->vary_, request);
+  head->vary_ = http::vary_names(merged);
+  if (head->vary_ != stored.vary_) head->variant_ = http::variant_key(head->vary_, request);
 
   for (const http::Field& field : fields) {
     if (http::same_token(field.name, "age")) merged.add(field.name, field.value);

@@ -70,6 +70,8 @@ inline constexpr auto rows = [] {
       {"ringside_link_tickets_total",
        "Answers that a link did not carry, and HTTP/1.1 was to fetch.", counter, both, start, role,
        own_shard},
+      {"ringside_near_hits_total", "Hits that a near cache of the sidecar gave.", counter, sidecar,
+       start, role},
       {"ringside_replica_ejections_total",
        "Times that a core of the sidecar took a failing replica out.", counter, sidecar, start,
        replica},

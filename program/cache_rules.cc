@@ -11,7 +11,7 @@
 #include "program/rule_reading.h"
 #include "program/rule_values.h"
 #include "program/values.h"
-#include "sidecar/near_cache.h"
+#include "sidecar/nearby.h"
 
 namespace ringside::program {
 namespace {

@@ -51,6 +51,7 @@ Result<void> set_path(RouteConfiguration& route, std::string_view text) {
 }
 
 Result<Milliseconds> parse_near_ttl(std::string_view text) {
+  if (text == "on") return limits::near_ttl_usual;
   auto ttl = parse_duration(text);
   if (!ttl || *ttl <= limits::near_ttl_most) return ttl;
   return invalid_input(fmt::format(

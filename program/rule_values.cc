@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/quotation.h"
-#include "cache/conditional.h"
 #include "http/characters.h"
+#include "http/conditional.h"
 #include "http/fields.h"
 #include "http/target.h"
 #include "program/values.h"
@@ -237,7 +237,7 @@ Result<std::string> parse_request_field(std::string_view text) {
         fmt::format("{} is part of what is stored apart; use content_codings", quotation(*name)));
   }
   constexpr std::array<std::string_view, 3> ours{"host", "expect", "max-forwards"};
-  if (is_one_of(*name, ours) || cache::is_condition(*name)) {
+  if (is_one_of(*name, ours) || http::is_condition(*name)) {
     return own_field(*name, "says what is asked for, which is Ringside's to say");
   }
   return name;

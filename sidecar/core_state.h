@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "net/core.h"
 #include "net/origin_gates.h"
 #include "net/retry_budget.h"
+#include "sidecar/forgotten.h"
 #include "sidecar/health_watch.h"
 #include "sidecar/method_allowance.h"
 #include "sidecar/missed.h"
@@ -37,7 +37,7 @@ struct Snapshot {
 // What all cores of a sidecar share. Each part is thread-safe by itself.
 struct Shared {
   const std::string mark = http::random_mark();  // stays, whatever the settings call us
-  std::atomic<std::uint64_t> purges{0};          // answered ones; see NearCache
+  ForgottenTable forgotten;                      // see NearCache
   MissedTable missed{mark};
   net::OriginGates gates;
   Troubles troubles;
@@ -55,7 +55,7 @@ struct CoreState {
         origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
         health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.troubles),
-        near(snapshot->settings->near_cache_bytes, the_shared.purges),
+        near(snapshot->settings->near_cache_bytes, the_shared.forgotten),
         sheet(counts) {
     follow(snapshot);
   }

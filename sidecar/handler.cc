@@ -18,7 +18,8 @@ namespace {
 
 using Forward = http::CacheStatus::Forward;
 
-std::int64_t number(std::string_view digits) noexcept {
+std::int64_t age_s(const http::ResponseHead& head) noexcept {
+  const std::string_view digits = http::fields_of(head).first("age").value_or("0");
   std::int64_t value = 0;
   const char* const end = digits.data() + digits.size();
   const auto parsed = std::from_chars(digits.data(), end, value);
@@ -36,7 +37,9 @@ Task<void> nothing_to_wait_for() { co_return; }
 
 }  // namespace
 
-Handler::Handler(CoreState& core) : core_(core) { core_.sheet.connection_opened(); }
+Handler::Handler(CoreState& core) : core_(core), nearby_(core.near) {
+  core_.sheet.connection_opened();
+}
 
 Handler::~Handler() { core_.sheet.connection_closed(); }
 
@@ -71,21 +74,24 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
     http::make_options_response(response, core_.core.now());
   } else if (decision_.method == "PURGE") {
     return purge(response);
-  } else if (const auto* entry = find_nearby()) {  // 9
-    give_nearby(*entry, response);
+  } else if (const auto kept = nearby_.find(request, core_.core.steady_now())) {  // 9
+    give_nearby(request, kept, core_.core.steady_now(), core_.core.now(), response);
+    shard_ = kept->shard;
+    outcome_ = metrics::Outcome::hit;
+    core_.sheet.count("ringside_near_hits_total");
   } else {
     return answer_from_owners(request, caller, response);  // 10 to 12, 22, 23
   }
   return nothing_to_wait_for();
 }
 
-// Everything that can be known of the request without asking anybody.
 // Behind a trusted proxy that does not tell who asks there may be everybody.
 bool Handler::may_be_rare() {
   const IpAddress client = told_client(decision_, *snapshot_->settings);
   return client == IpAddress{} || core_.rare_methods.take(client, core_.core.steady_now());
 }
 
+// Everything that can be known of the request without asking anybody.
 Result<void> Handler::look(http::RequestHead& request, const http::Caller& caller) {
   auto decided = decide(request, caller.address(), *snapshot_->settings, snapshot_->identity.via,
                         core_.countries, decision_);
@@ -94,19 +100,8 @@ Result<void> Handler::look(http::RequestHead& request, const http::Caller& calle
     return Error{ErrorKind::overloaded, ErrorSource::client, Retry::no,
                  "too many requests by methods that are rarely used; wait a while"};
   }
-  ask_near_cache_ = decided && !decision_.hop.answer_here && !decision_.hop.upgrades &&
-                    decision_.route->near_ttl.count() > 0 && may_be_answered_nearby(request);
-  if (ask_near_cache_) {
-    near_key_.assign(name(decision_.scheme)).append("\n").append(decision_.host);
-    near_key_.append("\n").append(decision_.target.path);
-    near_key_.append(decision_.target.has_query ? "?" : "").append(decision_.target.query);
-    near_key_.append("\n").append(decision_.extra_key);
-  }
+  if (decided && !decision_.hop.answer_here) nearby_.begin(request, decision_);
   return decided;
-}
-
-const NearCache::Entry* Handler::find_nearby() {
-  return ask_near_cache_ ? core_.near.find(near_key_, core_.core.steady_now()) : nullptr;
 }
 
 // Where there is nothing else to say, we handle requests and are configured not to store what comes
@@ -118,22 +113,9 @@ http::CacheStatus Handler::own_status(Forward why) const noexcept {
   return status;
 }
 
-void Handler::give_nearby(const NearCache::Entry& entry, http::Response& response) {
-  const auto kept =
-      std::chrono::duration_cast<Seconds>(core_.core.steady_now() - entry.stored).count();
-  const auto& nearby = entry.response;
-  response.begin(nearby->status, nearby->reason);
-  response.owner = nearby;
-  response.shared_lines = nearby->fields.text();
-  response.fields.add("Age", fmt::format_int(entry.age_s + kept).c_str());
-  response.body = {nearby, nearby->body};
-  shard_ = entry.shard;
-  outcome_ = metrics::Outcome::hit;
-}
-
 Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::Caller& caller,
                                        http::Response& response) {
-  const std::uint64_t asked_at = core_.near.purges();
+  nearby_.ask();
   Owners owners(core_, *snapshot_, decision_, upstream_fields_);
   auto answered = co_await owners.ask(request, caller);
   if (!answered) co_return refuse(answered.error(), response);
@@ -162,10 +144,10 @@ Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::C
   }
   outcome_ =
       metrics::outcome_from(read_notes(head.fields).outcome).value_or(metrics::Outcome::bypass);
-  const Milliseconds ttl = near_ttl(head);
-  if (ttl.count() > 0) {
-    co_await keep_and_give(std::move(exchange), ttl, asked_at, response);
+  if (const auto terms = nearby_.terms(head, *snapshot_->settings, core_.core.steady_now())) {
+    co_await keep_and_give(request, std::move(exchange), *terms, response);
   } else {
+    nearby_.pass(request);
     relay(std::move(exchange), Forward::bypass, response);
   }
 }
@@ -184,32 +166,17 @@ void Handler::relay(std::unique_ptr<hop::Exchange> exchange, Forward why,
   response.body = http::Body(std::move(exchange));
 }
 
-// For how long this answer may be given again from here; 0: not at all.
-Milliseconds Handler::near_ttl(const http::ResponseHead& head) const noexcept {
-  const http::Framing& framing = head.framing;
-  const bool is_small = framing.kind == http::Framing::Kind::length &&
-                        framing.length_bytes <= limits::near_object_size_bytes;
-  if (!ask_near_cache_ || !is_small) return Milliseconds{0};
-  // The replica doesn't say so of answers that have something of one client's; but a mistake
-  // here would reach every client.
-  const http::Fields fields = http::fields_of(head);
-  const auto said = http::parse_response_directives(fields);
-  if (said.is_private || said.no_store || fields.has("set-cookie")) return Milliseconds{0};
-  const Milliseconds told{number(read_notes(head.fields).near_ttl_ms)};
-  return std::min(decision_.route->near_ttl, told);
-}
-
-Task<void> Handler::keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milliseconds ttl,
-                                  std::uint64_t asked_at, http::Response& response) {
+// The whole body comes first: a near cache keeps no half answers.
+Task<void> Handler::keep_and_give(const http::RequestHead& request,
+                                  std::unique_ptr<hop::Exchange> exchange,
+                                  const NearCache::Terms& terms, http::Response& response) {
   const http::ResponseHead& head = exchange->head();
-  NearCache::Entry entry;
-  entry.stored = core_.core.steady_now();  // not after the body: that may be long in coming
-  entry.until = entry.stored + ttl;
-  entry.shard = shard_;
-  entry.age_s = number(http::fields_of(head).first("age").value_or("0"));
   auto kept = std::make_shared<NearCache::KeptResponse>();
   kept->status = head.status;
   kept->reason = head.reason;
+  kept->shard = shard_;
+  kept->age_s = age_s(head);
+  kept->stored = core_.core.steady_now();
   auto nearby = own_status(Forward::none);
   nearby.hit = true;
   add_client_fields(kept->fields, head, core_.core.now(), nearby, snapshot_->identity.via_name,
@@ -222,8 +189,7 @@ Task<void> Handler::keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milli
     last = pulled->last;
   }
   response.body = {kept, kept->body};
-  entry.response = std::move(kept);
-  core_.near.store(near_key_, std::move(entry), asked_at);
+  nearby_.keep(request, std::move(kept), terms);
 }
 
 Task<void> Handler::purge(http::Response& response) {

@@ -12,6 +12,7 @@
 #include "metrics/outcome.h"
 #include "sidecar/core_state.h"
 #include "sidecar/decision.h"
+#include "sidecar/nearby.h"
 #include "sidecar/owners.h"
 
 namespace ringside::sidecar {
@@ -35,29 +36,26 @@ class Handler final : public hop::Handler {
  private:
   [[nodiscard]] bool may_be_rare();
   Result<void> look(http::RequestHead& request, const http::Caller& caller);
-  [[nodiscard]] const NearCache::Entry* find_nearby();
-  void give_nearby(const NearCache::Entry& entry, http::Response& response);
   Task<void> answer_from_owners(const http::RequestHead& request, http::Caller& caller,
                                 http::Response& response);
   void relay(std::unique_ptr<hop::Exchange> exchange, http::CacheStatus::Forward why,
              http::Response& response);
-  Task<void> keep_and_give(std::unique_ptr<hop::Exchange> exchange, Milliseconds ttl,
-                           std::uint64_t asked_at, http::Response& response);
+  Task<void> keep_and_give(const http::RequestHead& request,
+                           std::unique_ptr<hop::Exchange> exchange, const NearCache::Terms& terms,
+                           http::Response& response);
   void begin_response(const http::ResponseHead& head, http::CacheStatus::Forward why,
                       http::Response& response) const;
   Task<void> purge(http::Response& response);
   [[nodiscard]] http::CacheStatus own_status(http::CacheStatus::Forward why) const noexcept;
-  [[nodiscard]] Milliseconds near_ttl(const http::ResponseHead& head) const noexcept;
 
   CoreState& core_;
   std::shared_ptr<const Snapshot> snapshot_;  // the request's
   Decision decision_;
-  std::string near_key_;
+  Nearby nearby_;
   http::FieldLines upstream_fields_;  // scratch
   std::optional<shard::MemberIndex> answered_by_;
   metrics::ShardIndex shard_ = 0;
   metrics::Outcome outcome_ = metrics::Outcome::error;
-  bool ask_near_cache_ = false;
   bool is_from_exchange_ = false;  // a failure on the way is counted
 };
 

@@ -1,6 +1,5 @@
 #include "sidecar/invalidation.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,14 +23,17 @@ http::FieldLines invalidation_fields(const Settings& settings, const Targets& ta
   return fields;
 }
 
-// By the routes that requests for them have; what is refused is kept nowhere.
-bool any_is_kept_nearby(const Settings& settings, const std::string& host, const Targets& targets) {
-  return std::any_of(targets.begin(), targets.end(), [&](const std::string& text) {
+// By their paths alone, in the form in which the routes have them: rules may take of a query what
+// they like.
+void forget_nearby(CoreState& state, const Settings& settings, const std::string& host,
+                   const Targets& targets) {
+  for (const std::string& text : targets) {
     http::Target target;
-    if (!http::normalise_target(text, target)) return false;
+    if (!http::normalise_target(text, target)) continue;
     const auto route = settings.route_table.find_canonical(host, target);
-    return route && *route && settings.routes[**route].near_ttl.count() > 0;
-  });
+    if (!route || !*route) continue;  // what is refused is kept nowhere
+    state.shared.forgotten.forget(forgotten_uri(host, target.path));
+  }
 }
 
 }  // namespace
@@ -58,8 +60,8 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
       state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
   }
   // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
-  // it. Coarse: the near caches, which hold a URI under several countries, forget everything.
-  if (any_is_kept_nearby(settings, decision.host, targets)) state.shared.purges.fetch_add(1);
+  // it.
+  forget_nearby(state, settings, decision.host, targets);
 }
 
 }  // namespace ringside::sidecar

@@ -1,71 +1,100 @@
 #include "sidecar/near_cache.h"
 
-#include <array>
+#include <algorithm>
+
+#include "http/vary.h"
 
 namespace ringside::sidecar {
 namespace {
 
 // What an entry costs beyond its text: list node, table node, strings.
-constexpr std::size_t entry_overhead_bytes = 320;
-
-std::size_t cost_bytes(const std::string& key, const NearCache::Entry& entry) noexcept {
-  const NearCache::KeptResponse& kept = *entry.response;
-  return key.size() + kept.fields.text().size() + kept.body.size() + entry_overhead_bytes;
-}
+constexpr std::size_t entry_overhead_bytes = 384;
 
 }  // namespace
 
-const NearCache::Entry* NearCache::find(const std::string& key, SteadyPoint now) {
-  heed_purges();
-  const auto found = places_.find(key);
-  if (found == places_.end()) return nullptr;
-  if (found->second->second.until <= now) {
-    drop(found->second);
-    return nullptr;
-  }
-  order_.splice(order_.begin(), order_, found->second);
-  return &found->second->second;
+std::size_t NearCache::Entry::cost_bytes() const noexcept {
+  std::size_t cost = entry_overhead_bytes + place.size();
+  for (const std::string& name : vary) cost += sizeof name + name.size();
+  if (response) cost += response->fields.text().size() + response->body.size();
+  return cost;
 }
 
-void NearCache::store(const std::string& key, Entry entry, std::uint64_t asked_at) {
-  heed_purges();
-  if (asked_at != heeded_) return;
-  if (const auto found = places_.find(key); found != places_.end()) drop(found->second);
-  const std::size_t cost = cost_bytes(key, entry);
+NearCache::KeptPointer NearCache::find(const NearKey& key, const http::Fields& request,
+                                       SteadyPoint now) {
+  frequency_.add(key.hash);
+  const Entry* const entry = follow(key, request);
+  if (entry == nullptr) return nullptr;
+  if (entry->until > now) return entry->response;
+  drop(places_.at(entry->place));
+  return nullptr;
+}
+
+bool NearCache::admits(const NearKey& key, std::size_t size_bytes, SteadyPoint now) const {
+  const unsigned frequency = frequency_.frequency(key.hash);
+  const std::size_t cost = size_bytes + key.text.size() + entry_overhead_bytes;
+  if (frequency < limits::near_admission_requests || cost > limit_bytes_) return false;
+  std::size_t free_bytes = limit_bytes_ - used_bytes_;
+  for (auto last = order_.rbegin(); free_bytes < cost; ++last) {
+    const bool has_had_its_time = last->until <= now;
+    if (!has_had_its_time && frequency_.frequency(last->hash) >= frequency) return false;
+    free_bytes += last->cost_bytes();
+  }
+  return true;
+}
+
+void NearCache::store(const NearKey& key, const http::Fields& request, KeptPointer response,
+                      const Terms& terms) {
+  if (terms.asked.forgotten != forgotten_.count(key.uri)) return;
+  if (const Entry* const there = follow(key, request);
+      there != nullptr && there->response && there->asked.number > terms.asked.number) {
+    return;
+  }
+  Entry entry{key.text, key.hash, key.uri, std::move(response), {}, terms.until, terms.asked};
+  if (!terms.vary.empty()) {
+    entry.place.append("\n").append(http::variant_key(terms.vary, request));
+    put({key.text, key.hash, key.uri, nullptr, terms.vary, terms.until, terms.asked});
+  }
+  put(std::move(entry));
+}
+
+void NearCache::drop_older(const NearKey& key, const http::Fields& request, const Moment& asked) {
+  const Entry* const there = follow(key, request);
+  if (there != nullptr && there->asked.number < asked.number) drop(places_.at(there->place));
+}
+
+NearCache::Entry* NearCache::look(std::string_view place) {
+  const auto found = places_.find(place);
+  if (found == places_.end()) return nullptr;
+  const auto entry = found->second;
+  if (entry->asked.forgotten != forgotten_.count(entry->uri)) {
+    drop(entry);
+    return nullptr;
+  }
+  order_.splice(order_.begin(), order_, entry);
+  return &*entry;
+}
+
+NearCache::Entry* NearCache::follow(const NearKey& key, const http::Fields& request) {
+  Entry* const entry = look(key.text);
+  if (entry == nullptr || entry->response) return entry;
+  variant_place_.assign(key.text).append("\n").append(http::variant_key(entry->vary, request));
+  return look(variant_place_);
+}
+
+void NearCache::put(Entry entry) {
+  if (const auto found = places_.find(entry.place); found != places_.end()) drop(found->second);
+  const std::size_t cost = entry.cost_bytes();
   if (cost > limit_bytes_) return;
   while (used_bytes_ + cost > limit_bytes_) drop(std::prev(order_.end()));
-  order_.emplace_front(key, std::move(entry));
-  places_.emplace(order_.front().first, order_.begin());
+  order_.push_front(std::move(entry));
+  places_.emplace(order_.front().place, order_.begin());
   used_bytes_ += cost;
 }
 
 void NearCache::drop(Order::iterator place) {
-  used_bytes_ -= cost_bytes(place->first, place->second);
-  places_.erase(place->first);
+  used_bytes_ -= place->cost_bytes();
+  places_.erase(place->place);
   order_.erase(place);
-}
-
-void NearCache::heed_purges() noexcept {
-  const std::uint64_t now = purges();
-  if (now == heeded_) return;
-  heeded_ = now;
-  places_.clear();
-  order_.clear();
-  used_bytes_ = 0;
-}
-
-bool may_be_answered_nearby(const http::RequestHead& request) noexcept {
-  if (request.method != "GET" || request.framing.kind != http::Framing::Kind::none) return false;
-  constexpr std::array<std::string_view, 10> telling = {
-      "cache-control", "pragma",   "authorization",     "range",
-      "if-none-match", "if-match", "if-modified-since", "if-unmodified-since",
-      "if-range",      "upgrade"};
-  for (const http::Field& field : request.fields) {
-    for (const std::string_view name : telling) {
-      if (http::same_token(field.name, name)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace ringside::sidecar

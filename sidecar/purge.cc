@@ -29,7 +29,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
     }
   }
   // Last: until a replica has confirmed it may still give what is purged, and a near cache keep it.
-  state.shared.purges.fetch_add(1);
+  state.shared.forgotten.forget_everything();
   co_return report;
 }
 

@@ -140,6 +140,6 @@ void Sidecar::purge(std::string host, std::string path_and_query, PurgeEnd end) 
   end(std::move(report));
 }
 
-void Sidecar::forget_nearby() noexcept { impl_->shared.purges.fetch_add(1); }
+void Sidecar::forget_nearby() noexcept { impl_->shared.forgotten.forget_everything(); }
 
 }  // namespace ringside::sidecar

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cache/stored_response.h"
-#include "cache/vary.h"
+#include "http/vary.h"
 #include "tests/cache/some_fields.h"
 #include "tests/support/fake_clock.h"
 
@@ -24,8 +24,8 @@ inline StoredPointer response_of(const http::Fields& fields, std::string_view bo
   const Rules rules;
   const auto freshness =
       freshness_of({200, fields, effective_directives(fields, rules), {now, now}, rules});
-  auto vary = vary_names(fields);
-  auto variant = variant_key(vary, request);
+  auto vary = http::vary_names(fields);
+  auto variant = http::variant_key(vary, request);
   auto whole = make_body();
   constexpr std::size_t piece_size_bytes = 65'536;
   for (auto rest = body; !rest.empty(); rest.remove_prefix(whole->pieces.back()->bytes().size())) {

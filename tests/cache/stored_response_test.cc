@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cache/vary.h"
+#include "http/vary.h"
 #include "tests/cache/some_fields.h"
 #include "tests/support/fake_clock.h"
 
@@ -251,8 +251,8 @@ TEST(UpdatedHead, Rfc9111Section4_1A304MayNameAnotherVary) {
   const auto head = StoredHead::updated(*stored, fields_of({{"Vary", "Accept-Language"}}), request,
                                         later, Rules{});
   EXPECT_EQ(head->vary(), std::vector<std::string>{"accept-language"});
-  EXPECT_EQ(head->variant(), variant_key(head->vary(), request));
-  EXPECT_NE(head->variant(), variant_key(head->vary(), {}));
+  EXPECT_EQ(head->variant(), http::variant_key(head->vary(), request));
+  EXPECT_NE(head->variant(), http::variant_key(head->vary(), {}));
 }
 
 }  // namespace

@@ -305,6 +305,27 @@ class NearCache(Tier):
             client.get("/near/a", Cache_Control="no-cache")
             self.wait_until_asked(4)
 
+    def test_who_has_the_answer_is_told_so_and_variants_are_kept_apart(self):
+        def translated(turn):
+            language = turn.request.field("Accept-Language") or "en"
+            fields = {"Vary": "Accept-Language", "ETag": f'"{language}"'}
+            turn.reply(200, language.encode(), **fields)
+
+        self.source.on["/near/v"] = translated
+        german = {"Accept_Language": "de"}
+        with Client(self.front.address) as client:
+            for _ in range(4):
+                self.assertEqual(client.get("/near/v").body, b"en")
+                near = client.get("/near/v", **german)
+                self.assertEqual(near.body, b"de")
+            self.assertRegex(near.cache_status, "ringside; hit$")
+            again = client.get("/near/v", If_None_Match='"de"', **german)
+            self.assertEqual((again.status, again.body), (304, b""))
+            self.assertRegex(again.cache_status, "ringside; hit$")
+        self.assertEqual(self.source.count("/near/v"), 2)
+        counted = self.front.metric
+        wait_until(lambda: counted("ringside_near_hits_total", role="sidecar") >= 3, "near hits")
+
     def test_a_route_without_it_always_asks(self):
         for _ in range(4):
             self.front.get("/far/a")

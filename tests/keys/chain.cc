@@ -5,7 +5,7 @@
 #include "base/address.h"
 #include "cache/messages.h"
 #include "cache/request_context.h"
-#include "cache/vary.h"
+#include "http/vary.h"
 #include "http1/head_parser.h"
 #include "sidecar/decision.h"
 #include "sidecar/messages.h"
@@ -85,7 +85,7 @@ std::optional<Passed> Chain::pass(const std::string& text, std::string_view clie
   cache::write_origin_fields(fields, inner, context, cache_, "cache (1)", asking);
 
   Passed out;
-  out.key = context.key.text + "\n" + cache::variant_key(vary(), inner.fields);
+  out.key = context.key.text + "\n" + http::variant_key(vary(), inner.fields);
   out.shard_key = decision.shard_key;
   out.route = static_cast<std::size_t>(context.route - cache_.routes.data());
   out.may_share = context.may_use_store || context.may_fill_store;

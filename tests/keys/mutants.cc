@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "cache/vary.h"
 #include "http/path_rules.h"
+#include "http/vary.h"
 #include "sidecar/canonical_request.h"
 #include "sidecar/shard_decision.h"
 
@@ -44,19 +44,14 @@ void choose(Mutant mutant) noexcept { chosen = mutant; }
 // Wrong where their mutant is chosen; else as the real ones, which tests/CMakeLists.txt has
 // compiled under these names. Where a signature changes, linking fails.
 
-namespace ringside::cache {
+namespace ringside::http {
 
-std::string real_variant_key(const std::vector<std::string>& names,
-                             const http::Fields& request_fields);
+std::string real_variant_key(const std::vector<std::string>& names, const Fields& request_fields);
 
-std::string variant_key(const std::vector<std::string>& names, const http::Fields& request_fields) {
+std::string variant_key(const std::vector<std::string>& names, const Fields& request_fields) {
   std::string key = real_variant_key(names, request_fields);
   return keys::is(keys::Mutant::vary_by_meaning) ? keys::by_meaning(std::move(key)) : key;
 }
-
-}  // namespace ringside::cache
-
-namespace ringside::http {
 
 bool real_has_escaped_slash(std::string_view path) noexcept;
 

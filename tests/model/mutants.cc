@@ -3,13 +3,13 @@
 #include <array>
 #include <atomic>
 
-#include "cache/conditional.h"
 #include "cache/freshness.h"
 #include "cache/invalidation.h"
 #include "cache/serving.h"
 #include "cache/storability.h"
 #include "cache/stored_response.h"
-#include "cache/vary.h"
+#include "http/conditional.h"
+#include "http/vary.h"
 #include "tests/model/real_update.h"
 
 namespace ringside::model {
@@ -56,6 +56,25 @@ void choose(Mutant mutant) noexcept { chosen.store(mutant); }
 
 // The cache's functions, wrong where their mutant is chosen; else as the real ones, which
 // tests/CMakeLists.txt has compiled under these names. Where a signature changes, linking fails.
+namespace ringside::http {
+
+using model::is;
+using model::Mutant;
+
+std::string real_variant_key(const std::vector<std::string>& names, const Fields& request_fields);
+bool real_is_not_modified(const Fields& request, const Fields& stored, TimePoint now) noexcept;
+
+std::string variant_key(const std::vector<std::string>& names, const Fields& request_fields) {
+  return is(Mutant::vary_ignored) ? std::string{} : real_variant_key(names, request_fields);
+}
+
+bool is_not_modified(const Fields& request, const Fields& stored, TimePoint now) noexcept {
+  if (is(Mutant::any_tag_matches) && request.has("if-none-match")) return true;
+  return real_is_not_modified(request, stored, now);
+}
+
+}  // namespace ringside::http
+
 namespace ringside::cache {
 
 using model::is;
@@ -65,10 +84,6 @@ Verdict real_judge(const Freshness* stored, const http::RequestDirectives& reque
                    TimePoint now) noexcept;
 Freshness real_freshness_of(const FreshnessInput& input);
 Storability real_storability(const StorabilityInput& input) noexcept;
-std::string real_variant_key(const std::vector<std::string>& names,
-                             const http::Fields& request_fields);
-bool real_is_not_modified(const http::Fields& request, const http::Fields& stored,
-                          TimePoint now) noexcept;
 void real_invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                            const http::ResponseHead& response);
 
@@ -101,16 +116,6 @@ Storability storability(const StorabilityInput& input) noexcept {
   return real_storability({input.method, input.asked, authorized, input.status, input.fields,
                            directives, input.freshness, input.rules,
                            input.content_location_is_target, input.is_understood_part});
-}
-
-std::string variant_key(const std::vector<std::string>& names, const http::Fields& request_fields) {
-  return is(Mutant::vary_ignored) ? std::string{} : real_variant_key(names, request_fields);
-}
-
-bool is_not_modified(const http::Fields& request, const http::Fields& stored,
-                     TimePoint now) noexcept {
-  if (is(Mutant::any_tag_matches) && request.has("if-none-match")) return true;
-  return real_is_not_modified(request, stored, now);
 }
 
 std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,

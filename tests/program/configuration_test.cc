@@ -250,7 +250,7 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
 TEST(Configuration, RoutesAreNormalisedAndFilledIn) {
   const auto loaded = read(
       "origin: http://o:1\nshard_key: path\n"
-      "routes:\n - name: a\n   host: '*.Example.COM'\n   path: /x/../%7ey\n"
+      "routes:\n - name: a\n   host: '*.Example.COM'\n   path: /x/../%7ey\n   near_ttl: on\n"
       " - name: b\n   origin: [http://p:2, https://q;weight=3]\n   shard_key: [ip, path]\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto routes = effective_routes(*loaded);
@@ -258,6 +258,8 @@ TEST(Configuration, RoutesAreNormalisedAndFilledIn) {
   EXPECT_EQ(routes[0].match.path_prefix, "/~y");
   EXPECT_EQ(origin_text(routes[0].origins.at(0)), "http://o:1");
   EXPECT_EQ(routes[0].shard_key->text(), "path");
+  EXPECT_EQ(routes[0].near_ttl, limits::near_ttl_usual);
+  EXPECT_EQ(routes[1].near_ttl, Milliseconds{0});
   ASSERT_EQ(routes[1].origins.size(), 2U);
   EXPECT_EQ(origin_text(routes[1].origins[0]), "http://p:2");
   EXPECT_EQ(origin_text(routes[1].origins[1]), "https://q:443;weight=3");

@@ -1,4 +1,4 @@
-#include "cache/conditional.h"
+#include "http/conditional.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,10 @@
 #include "tests/cache/some_fields.h"
 #include "tests/support/fake_clock.h"
 
-namespace ringside::cache {
+namespace ringside::http {
 namespace {
+
+using cache::fields_of;
 
 TEST(SameEntity, Rfc9110Section8Point8Point3ComparesWeakly) {
   EXPECT_TRUE(same_entity("\"1\"", "\"1\""));
@@ -22,8 +24,8 @@ TEST(SameEntity, Rfc9110Section8Point8Point3ComparesWeakly) {
 }
 
 struct Row {
-  http::Fields request;
-  http::Fields stored;
+  Fields request;
+  Fields stored;
   bool not_modified;
 };
 
@@ -98,7 +100,7 @@ constexpr http::Field date_59s{"Date", "Sun, 06 Nov 1994 08:50:36 GMT"};
 constexpr http::Field date_60s{"Date", "Sun, 06 Nov 1994 08:50:37 GMT"};
 
 struct RangeRow {
-  http::Fields stored;
+  Fields stored;
   std::string_view if_range;
   bool applies;
 };
@@ -180,8 +182,8 @@ TEST(OriginCondition, Rfc9111Section4Point3Point2IsIfMatchAndIfUnmodifiedSince) 
 }
 
 struct Pair {
-  http::Fields ours;
-  http::Fields theirs;
+  Fields ours;
+  Fields theirs;
   bool expected;
 };
 
@@ -269,9 +271,9 @@ TEST(Confirms, Rfc9111Section4Point3Point4WithoutAValidatorTheOnlyCandidateIsMea
 
 struct HeadRow {
   int stored_status;
-  http::Fields stored;
+  Fields stored;
   int status;
-  http::Fields received;
+  Fields received;
   HeadFinding expected;
 };
 
@@ -312,4 +314,4 @@ TEST(HeadFindingTest, Rfc9111Section4Point3Point5) {
 }
 
 }  // namespace
-}  // namespace ringside::cache
+}  // namespace ringside::http

@@ -1,4 +1,4 @@
-#include "cache/conditional.h"
+#include "http/conditional.h"
 
 #include <algorithm>
 #include <array>
@@ -9,13 +9,13 @@
 #include "http/characters.h"
 #include "http/date.h"
 
-namespace ringside::cache {
+namespace ringside::http {
 namespace {
 
 using Value = std::optional<std::string_view>;
 
 // The value of a field that stands there exactly once. Of several none is to be trusted.
-Value sole(const http::Fields& fields, std::string_view field_name) noexcept {
+Value sole(const Fields& fields, std::string_view field_name) noexcept {
   return fields.count(field_name) == 1 ? fields.first(field_name) : std::nullopt;
 }
 
@@ -24,21 +24,21 @@ bool is_strong_tag(std::string_view tag) noexcept {
   if (tag.size() < 2 || tag.front() != '"' || tag.back() != '"') return false;
   const std::string_view opaque = tag.substr(1, tag.size() - 2);
   return std::all_of(opaque.begin(), opaque.end(),
-                     [](char c) { return c != '"' && http::is_in(c, http::kVisibleClass); });
+                     [](char c) { return c != '"' && is_in(c, kVisibleClass); });
 }
 
-bool has_strong_tag(const http::Fields& fields, std::string_view tag) noexcept {
+bool has_strong_tag(const Fields& fields, std::string_view tag) noexcept {
   return is_strong_tag(tag) && sole(fields, "etag") == tag;
 }
 
 std::optional<TimePoint> date_of(const Value& value, TimePoint now) noexcept {
-  return value ? http::parse_date(*value, now) : std::nullopt;
+  return value ? parse_date(*value, now) : std::nullopt;
 }
 
 // The stored Last-Modified where it is a strong validator. RFC 9110 §8.8.2.2 wants at least a
 // second between it and Date, and more where the two may be of different clocks, which a cache
 // can't know: a minute is what its predecessors named.
-std::optional<TimePoint> strong_modification(const http::Fields& stored, TimePoint now) noexcept {
+std::optional<TimePoint> strong_modification(const Fields& stored, TimePoint now) noexcept {
   const auto changed = date_of(sole(stored, "last-modified"), now);
   const auto date = date_of(sole(stored, "date"), now);
   return changed && date && *date - *changed >= limits::strong_modification_age ? changed
@@ -52,13 +52,12 @@ bool same_modification(const Value& a, const Value& b, TimePoint now) noexcept {
 }
 
 // Where the field was received, the stored one has the same value.
-bool agrees(const http::Fields& stored, const http::Fields& received,
-            std::string_view field_name) noexcept {
+bool agrees(const Fields& stored, const Fields& received, std::string_view field_name) noexcept {
   const auto value = received.first(field_name);
   return !value || value == stored.first(field_name);
 }
 
-bool agrees_on_length(const http::Fields& received, std::uint64_t length_bytes) noexcept {
+bool agrees_on_length(const Fields& received, std::uint64_t length_bytes) noexcept {
   const auto value = received.first("content-length");
   if (!value) return true;
   std::uint64_t said = 0;
@@ -75,17 +74,16 @@ bool same_entity(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && a == b;
 }
 
-bool is_not_modified(const http::Fields& request, const http::Fields& stored,
-                     TimePoint now) noexcept {
+bool is_not_modified(const Fields& request, const Fields& stored, TimePoint now) noexcept {
   if (request.has("if-none-match")) {
     const auto etag = stored.first("etag");
     bool matches = false;
-    for (const http::Field& field : request) {
-      if (!http::same_token(field.name, "if-none-match")) continue;
+    for (const Field& field : request) {
+      if (!same_token(field.name, "if-none-match")) continue;
       const auto compare = [&](std::string_view member) {
         matches = matches || member == "*" || (etag && same_entity(member, *etag));
       };
-      http::for_each_member(field.value, compare, http::Quoted::entity_tags);
+      for_each_member(field.value, compare, Quoted::entity_tags);
     }
     return matches;
   }
@@ -99,35 +97,39 @@ bool is_not_modified(const http::Fields& request, const http::Fields& stored,
   return changed && *changed <= *since;
 }
 
-bool range_applies(const http::Fields& request, const http::Fields& stored,
-                   TimePoint now) noexcept {
+bool range_applies(const Fields& request, const Fields& stored, TimePoint now) noexcept {
   if (!request.has("if-range")) return true;
   const auto condition = sole(request, "if-range");
   if (!condition) return false;
   if (has_strong_tag(stored, *condition)) return true;
   // A tag, of which a strong one has matched above, is no date.
-  const auto time = http::parse_date(*condition, now);
+  const auto time = parse_date(*condition, now);
   return time && time == strong_modification(stored, now);
 }
 
-bool has_origin_condition(const http::Fields& request) noexcept {
+bool has_origin_condition(const Fields& request) noexcept {
   return request.has("if-match") || request.has("if-unmodified-since");
+}
+
+bool belongs_in_not_modified(std::string_view field_name) noexcept {
+  const bool describes_content =
+      field_name.size() > 8 && same_token(field_name.substr(0, 8), "content-");
+  return !describes_content || same_token(field_name, "content-location");
 }
 
 bool is_condition(std::string_view field_name) noexcept {
   constexpr std::array<std::string_view, 6> names = {
       "if-none-match", "if-modified-since", "if-match", "if-range", "if-unmodified-since", "range"};
-  return std::any_of(names.begin(), names.end(), [&](std::string_view condition) {
-    return http::same_token(condition, field_name);
-  });
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view condition) { return same_token(condition, field_name); });
 }
 
-bool same_strong_validator(const http::Fields& a, const http::Fields& b) noexcept {
+bool same_strong_validator(const Fields& a, const Fields& b) noexcept {
   const auto tag = sole(a, "etag");
   return tag && has_strong_tag(b, *tag);
 }
 
-bool confirms(const http::Fields& stored, const http::Fields& received, TimePoint now) noexcept {
+bool confirms(const Fields& stored, const Fields& received, TimePoint now) noexcept {
   const auto our_tag = stored.first("etag");
   const auto their_tag = received.first("etag");
   const auto their_change = received.first("last-modified");
@@ -143,8 +145,7 @@ bool confirms(const http::Fields& stored, const http::Fields& received, TimePoin
          strong_modification(stored, now).has_value();
 }
 
-HeadFinding head_finding(const GetResponse& stored, int status,
-                         const http::Fields& received) noexcept {
+HeadFinding head_finding(const GetResponse& stored, int status, const Fields& received) noexcept {
   if (status != 200) return HeadFinding::nothing;
   const bool whole_or_part = stored.status == 200 || stored.status == 206;
   const bool same = whole_or_part && agrees(stored.fields, received, "etag") &&
@@ -153,4 +154,4 @@ HeadFinding head_finding(const GetResponse& stored, int status,
   return same ? HeadFinding::updates : HeadFinding::invalidates;
 }
 
-}  // namespace ringside::cache
+}  // namespace ringside::http

@@ -1,4 +1,4 @@
-#include "cache/vary.h"
+#include "http/vary.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,10 @@
 #include "base/limits.h"
 #include "tests/cache/some_fields.h"
 
-namespace ringside::cache {
+namespace ringside::http {
 namespace {
+
+using cache::fields_of;
 
 using Names = std::vector<std::string>;
 
@@ -21,7 +23,7 @@ TEST(VaryNames, AreLowerCaseSortedAndOnce) {
 }
 
 TEST(VaryNames, Rfc9110Section12Point5Point5WhatIsNoListOfNamesIsAnything) {
-  const std::vector<http::Fields> rows{
+  const std::vector<Fields> rows{
       fields_of({{"Vary", "*"}}),
       fields_of({{"Vary", "*, *"}}),
       fields_of({{"Vary", "*"}, {"Vary", "*"}}),
@@ -57,7 +59,7 @@ TEST(VaryNames, MoreThanARequestMayHaveFieldsAreAnything) {
 
 TEST(VariantKey, Rfc9111Section4Point1SameMeaningSameKey) {
   const Names names{"accept", "cookie"};
-  const std::vector<http::Fields> same{
+  const std::vector<Fields> same{
       fields_of({{"Accept", "a, b"}, {"Cookie", "c=d"}}),
       fields_of({{"Cookie", "c=d"}, {"accept", "a,b"}}),
       fields_of({{"ACCEPT", "a ,\tb"}, {"X", "y"}, {"Cookie", "c=d"}}),
@@ -71,7 +73,7 @@ TEST(VariantKey, Rfc9111Section4Point1SameMeaningSameKey) {
 
 TEST(VariantKey, DifferentMeaningDifferentKey) {
   const Names names{"accept", "cookie"};
-  const std::vector<http::Fields> different{
+  const std::vector<Fields> different{
       fields_of({}),
       fields_of({{"Accept", ""}}),
       fields_of({{"Cookie", ""}}),
@@ -248,7 +250,7 @@ TEST(VariantKey, Rfc9111Section4Point1OtherFieldsAreTakenAsTheyCame) {
 TEST(VariantKey, Rfc9110Section5Point5WhatIsNoListKeepsItsCommas) {
   for (const std::string_view name : {"cookie", "user-agent", "Referer", "authorization"}) {
     const std::string lower_name = name == "Referer" ? "referer" : std::string(name);
-    const auto key = [&](const http::Fields& fields) { return variant_key({lower_name}, fields); };
+    const auto key = [&](const Fields& fields) { return variant_key({lower_name}, fields); };
     EXPECT_NE(key(fields_of({{name, "a, b"}})), key(fields_of({{name, "a,b"}}))) << name;
     EXPECT_NE(key(fields_of({{name, "a, b"}})), key(fields_of({{name, "a"}, {name, "b"}}))) << name;
     EXPECT_NE(key(fields_of({{name, "a,"}})), key(fields_of({{name, "a"}}))) << name;
@@ -284,4 +286,4 @@ TEST(VariantKey, LooksAtTheNamedFieldsOnly) {
 }
 
 }  // namespace
-}  // namespace ringside::cache
+}  // namespace ringside::http

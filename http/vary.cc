@@ -1,4 +1,4 @@
-#include "cache/vary.h"
+#include "http/vary.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "http/canonical_field.h"
 #include "http/characters.h"
 
-namespace ringside::cache {
+namespace ringside::http {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -19,13 +19,13 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> vary_names(const http::Fields& response_fields) {
+std::vector<std::string> vary_names(const Fields& response_fields) {
   std::vector<std::string> names;
   bool is_anything = false;
-  for (const http::Field& field : response_fields) {
-    if (!http::same_token(field.name, "vary")) continue;
-    http::for_each_member(field.value, [&](std::string_view member) {
-      is_anything = is_anything || member == "*" || !http::is_token(member);
+  for (const Field& field : response_fields) {
+    if (!same_token(field.name, "vary")) continue;
+    for_each_member(field.value, [&](std::string_view member) {
+      is_anything = is_anything || member == "*" || !is_token(member);
       names.push_back(lower(member));
     });
   }
@@ -39,14 +39,14 @@ bool varies_on_anything(const std::vector<std::string>& names) noexcept {
   return names.size() == 1 && names.front() == "*";
 }
 
-std::string variant_key(const std::vector<std::string>& names, const http::Fields& request_fields) {
+std::string variant_key(const std::vector<std::string>& names, const Fields& request_fields) {
   std::string key;
   for (const std::string& name : names) {
     key.append(name).push_back(':');
-    http::append_canonical(key, request_fields, name);
+    append_canonical(key, request_fields, name);
     key.push_back('\n');
   }
   return key;
 }
 
-}  // namespace ringside::cache
+}  // namespace ringside::http
