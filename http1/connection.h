@@ -173,9 +173,12 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   void give_up() noexcept;
   // Breaks off what is waited for at this moment; what follows goes on as if nothing had been.
   void interrupt() noexcept;
+  // Calls what on_drain() was given, if anything.
+  void tell_of_drain() noexcept;
   // close() where it waits for a next message; an answer in hand is finished first.
   void close_if_idle() noexcept;
-  // To be called instead: what it carries is not HTTP/1.1 any more. Null: as before.
+  // To be called instead, maybe more than once: what it carries is not HTTP/1.1 any more. Null: as
+  // before.
   void on_drain(std::function<void()> drain) noexcept { on_drain_ = std::move(drain); }
   // The end will be a reset, so that the other side can't take a cut message for a whole one.
   void reset_on_close() noexcept;

@@ -38,6 +38,7 @@ struct Server::Door final : public net::Closable {
   // Another core's connection goes on here.
   void adopt(std::unique_ptr<net::Transport> transport, Connection::Move move);
   void accept_what_waits();
+  void drain();
   void close() noexcept override {
     closed = true;
     listener->close();
@@ -74,6 +75,10 @@ Task<void> Server::Door::serve(std::unique_ptr<net::Transport> transport,
 }
 
 void Server::Door::adopt(std::unique_ptr<net::Transport> transport, Connection::Move move) {
+  if (transport == nullptr) return;  // it can't be waited for here
+  if (open.load(std::memory_order_relaxed) >= admission.connections_per_core) {
+    return turn_away(*transport);
+  }
   open.fetch_add(1, std::memory_order_relaxed);
   core.spawn(serve(std::move(transport), std::move(move)));
 }
@@ -150,6 +155,17 @@ void Server::Door::accept_what_waits() {
   }
 }
 
+void Server::Door::drain() {
+  core.set_draining();
+  accept_what_waits();
+  for (Connection* connection : connections) connection->tell_of_drain();
+  core.after_errands([this] {
+    accept_what_waits();
+    close();
+    for (Connection* connection : connections) connection->close_if_idle();
+  });
+}
+
 void Server::move(Connection& connection) {
   const std::size_t index = connection.move()->core_index;
   const std::shared_ptr<net::LooseConnection> loose = connection.release();
@@ -183,18 +199,14 @@ Result<void> Server::listen(const Endpoint& address) {
 Endpoint Server::address() const { return address_; }
 
 void Server::drain() {
-  cores_.on_each([this](net::Core& core) {
-    core.set_draining();
-    Door& door = *doors_[core.index()];
-    door.accept_what_waits();
-    door.close();
-    for (Connection* connection : door.connections) connection->close_if_idle();
-  });
+  cores_.on_each([this](net::Core& core) { doors_[core.index()]->drain(); });
 }
 
 std::size_t Server::open_connections() const noexcept {
   std::size_t sum = 0;
-  for (const auto& door : doors_) sum += door->open.load(std::memory_order_relaxed);
+  for (const auto& door : doors_) {
+    sum += std::max(door->open.load(std::memory_order_relaxed), door->core.errands());
+  }
   return sum;
 }
 

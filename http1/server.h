@@ -40,9 +40,10 @@ class Server {
   [[nodiscard]] Result<void> listen(const Endpoint& address);
   [[nodiscard]] Endpoint address() const;  // with the port that was bound
 
-  // Closes the listeners and idle connections; sessions end after the answer in hand, which says
-  // `Connection: close`. From any thread but the cores'.
+  // Closes the listeners and idle connections, of each core once it has no errand; sessions end
+  // after the answer in hand, which says `Connection: close`. From any thread but the cores'.
   void drain();
+  // At least as many as there are errands: somebody may yet open a connection for each.
   [[nodiscard]] std::size_t open_connections() const noexcept;
 
  private:

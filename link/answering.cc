@@ -111,6 +111,8 @@ Answering::Answering(http::Connection& connection, hop::Handler& known, hop::Acc
 Answering::~Answering() = default;
 
 Task<Error> Answering::run() {
+  // What comes on it may leave by HTTP/1.1.
+  const net::Errand errand(connection_.core());
   connection_.on_drain([this] { go_away(); });
   if (connection_.core().draining()) go_away();
   Error end = co_await channel_.run(*this);
@@ -149,7 +151,10 @@ Result<void> Answering::begin(const Frame& frame) {
   if (frame.stream >= limits::link_streams) return wrong("link: too many requests at once");
   if (frame.stream >= streams_.size()) streams_.resize(frame.stream + 1);
   if (streams_[frame.stream]) return wrong("link: a stream that is used twice");
-  if (served_ >= 2 * limits::link_streams) return wrong("link: too many cancelled requests");
+  if (served_ >= 2 * limits::link_streams) {
+    append_word(channel_.out(), FrameType::failed, frame.stream, "too many cancelled requests");
+    return {};
+  }
   const SteadyPoint now = connection_.core().steady_now();
   if (leaves_at_ && *leaves_at_ < now) return wrong("link: requests after it was to end");
   std::shared_ptr<Served> served;

@@ -15,14 +15,20 @@ Exchange::Exchange(Links& links) : Deadline(links.core().deadlines()), links_(li
 Exchange::~Exchange() {
   hold(nullptr);
   if (link_) link_->leave(stream_);
+  links_.core().buffered_bytes() -= held_bytes_;
   if (space_) links_.give_back(std::move(space_));
+}
+
+// A slow client keeps what was answered; it counts like what lies in a connection's buffer.
+void Exchange::hold_bytes(std::size_t bytes) noexcept {
+  held_bytes_ += bytes;
+  links_.core().buffered_bytes() += bytes;
 }
 
 void Exchange::begin(std::shared_ptr<Link> link, const hop::UpstreamRequest& request,
                      const hop::UpstreamLimits& limits) {
   link_ = std::move(link);
   const SteadyPoint now = links_.core().steady_now();
-  frames_before_ = link_->frames();
   method_ = request.method;
   stream_ = link_->ask(request, *this);
   Deadline::set(std::min(limits.deadline, now + limits.first_byte_timeout));
@@ -90,11 +96,13 @@ Task<Result<void>> Exchange::pass_interim_on(const hop::UpstreamRequest& request
   co_return Result<void>();
 }
 
-// A link that broke before anything came on it since the request: it may have been closed long ago,
-// as a pooled connection may, and says nothing of the replica.
+// The link broke, or the member did not take the request on it, and nothing has come of the
+// request. That says as little of the member as a pooled connection that was closed: many requests
+// share one link, and its end is no failure of each. HTTP/1.1 finds out whether the member is
+// there.
 bool Exchange::is_stale() const noexcept {
   return failure_->kind == ErrorKind::disconnected && failure_->source == ErrorSource::peer &&
-         !heard_ && !given_up_ && !links_.core().stopped();
+         !was_answered_ && interim_count_ == 0 && !given_up_ && !links_.core().stopped();
 }
 
 // What a failure means for asking elsewhere.
@@ -121,15 +129,16 @@ void Exchange::deliver(const Frame& frame) {
     // One too many is told as well, to be found so.
     if (++interim_count_ > limits::interim_responses + 1) return;
     interims_.emplace_back(frame.payload);
+    hold_bytes(frame.payload.size());
     return go_on();
   }
   link_ = nullptr;
-  heard_ = true;
   Result<void> is_right;
   if (frame.type == FrameType::answer) {
     was_answered_ = true;
     space_ = links_.take_space();
     space_->bytes.assign(frame.payload);
+    hold_bytes(space_->bytes.capacity());
     is_right = read_answer(space_->bytes, method_ == "HEAD", space_->answer);
     answered_ = is_right.has_value();
   } else if (frame.type == FrameType::ticket) {
@@ -150,9 +159,8 @@ void Exchange::deliver(const Frame& frame) {
 void Exchange::fail(const Error& error) {
   failure_ = error;
   const auto link = std::exchange(link_, nullptr);
-  heard_ = link->frames() != frames_before_;
-  // Nothing has come on it in all that time: what else waits on it waits in vain.
-  if (is_over() && !heard_) link->close();
+  // The member answers no probes either: what else waits on the link waits in vain.
+  if (given_up_) link->close();
   go_on();
 }
 

@@ -45,6 +45,7 @@ class Exchange final : public hop::Exchange, private Asked, private net::Deadlin
   [[nodiscard]] bool is_over() const noexcept override { return is_over_ || given_up_; }
   void expire() noexcept override;
   void go_on();
+  void hold_bytes(std::size_t bytes) noexcept;
 
   void begin(std::shared_ptr<Link> link, const hop::UpstreamRequest& request,
              const hop::UpstreamLimits& limits);
@@ -62,12 +63,11 @@ class Exchange final : public hop::Exchange, private Asked, private net::Deadlin
   std::size_t interim_count_ = 0;
   std::optional<Error> failure_;
   std::optional<std::uint64_t> ticket_;
-  std::string fields_;               // of the request with its ticket
-  std::uint64_t frames_before_ = 0;  // of the link
+  std::string fields_;          // of the request with its ticket
+  std::size_t held_bytes_ = 0;  // that count in the core's buffers
   std::string_view method_;
   bool answered_ = false;
   bool was_answered_ = false;  // though that may have been no answer
-  bool heard_ = false;         // anything came on the link since the request
   bool interim_given_up_ = false;
   bool is_over_ = false;
   bool given_up_ = false;

@@ -321,6 +321,10 @@ void append_interim(std::string& out, Stream stream, const http::ResponseHead& h
   sizes.status = static_cast<std::uint16_t>(head.status);
   sizes.reason_bytes = static_cast<std::uint16_t>(head.reason.size());
   sizes.rest_bytes = static_cast<std::uint32_t>(out.size() - rest_at);
+  if (out.size() - sizes_at > limits::link_head_size_bytes) {
+    out.resize(start);
+    return;
+  }
   std::memcpy(out.data() + sizes_at, &sizes, sizeof sizes);
   end_frame(out, start);
 }

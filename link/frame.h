@@ -78,6 +78,7 @@ struct Answer {
 // `is_head`: it answers a HEAD. Views into the payload. The fields' memory is used again.
 [[nodiscard]] Result<void> read_answer(std::string_view payload, bool is_head, Answer& answer);
 
+// One that is larger than limits::link_head_size_bytes is left out: it is not needed.
 void append_interim(std::string& out, Stream stream, const http::ResponseHead& head);
 [[nodiscard]] Result<void> read_interim(std::string_view payload, http::ResponseHead& head);
 

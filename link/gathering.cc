@@ -75,8 +75,10 @@ Task<void> Gathering::pull(std::shared_ptr<Gathering> self, std::size_t most_byt
          self->text_.size() <= most_bytes) {
     self->take(co_await self->body_.pull());
   }
+  // Held to the end: the body may need its owner, which may be the last that holds `self`.
   const std::shared_ptr<void> owner = std::exchange(self->owner_, nullptr);
   self->pulled_.bell()->wake();
+  if (self.use_count() == 1) self->body_ = {};
 }
 
 Task<Result<bool>> Gathering::run(std::size_t most_bytes, SteadyPoint until) {

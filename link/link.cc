@@ -65,7 +65,6 @@ Result<void> Link::take(const Frame& frame) {
   const auto wrong = [](const char* what) {
     return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no, what};
   };
-  ++frames_;
   switch (frame.type) {
     case FrameType::going_away:
       retire();

@@ -49,8 +49,6 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   [[nodiscard]] const http::Pool::Lease& lease() const noexcept { return lease_; }
   // Nobody waits, and nobody has since then.
   [[nodiscard]] std::optional<SteadyPoint> idle_since() const noexcept;
-  // How many have come.
-  [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
   void close() noexcept { channel_.close(); }
 
  private:
@@ -70,7 +68,6 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   std::vector<Place> places_;  // by stream
   std::vector<Stream> free_;
   SteadyPoint used_;
-  std::uint64_t frames_ = 0;
   bool retired_ = false;
   bool ended_ = false;
 };

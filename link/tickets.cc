@@ -33,7 +33,7 @@ std::uint64_t Tickets::add(std::shared_ptr<Begun> begun) {
     number = (numbers_() & ~core_bits) | core_.index();
   }
   const SteadyPoint until = core_.steady_now() + limits::ticket_timeout;
-  rows_.emplace(number, Row{std::move(begun), until});
+  rows_.emplace(number, Row{std::move(begun), until, std::make_unique<net::Errand>(core_)});
   if (!armed()) Deadline::set(until);
   return number;
 }

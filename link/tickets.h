@@ -39,6 +39,7 @@ class Tickets final : public net::Closable, private net::Deadline {
   struct Row {
     std::shared_ptr<Begun> begun;
     SteadyPoint until;
+    std::unique_ptr<net::Errand> errand;
   };
   void expire() noexcept override;
   void drop_until(SteadyPoint time);

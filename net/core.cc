@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <latch>
+#include <utility>
 
 #include "base/limits.h"
 #include "net/loop.h"
@@ -46,6 +47,19 @@ Core::Core(std::size_t index, std::size_t buffered_most_bytes, const Clock& cloc
 Core::~Core() = default;
 
 void Core::post(std::function<void()> work) { asio::post(loop_->context, std::move(work)); }
+
+void Core::end_errand() {
+  if (errands_.fetch_sub(1, std::memory_order_relaxed) > 1 || !after_errands_) return;
+  // Later: who ends it may be within what the call closes.
+  post([this] {
+    if (errands() == 0 && after_errands_) std::exchange(after_errands_, nullptr)();
+  });
+}
+
+void Core::after_errands(std::function<void()> call) {
+  if (errands() == 0) return call();
+  after_errands_ = std::move(call);
+}
 
 void Core::spawn(Task<void> task) {
   if (loop_->executor().running_in_this_thread()) return begin_detached(std::move(task));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <memory>
@@ -94,6 +95,16 @@ class Core {
   // To be called at the end of this turn. Who waits for it already is not to be added again.
   void add(TurnEnd& end) noexcept { turn_ends_.push_back(end); }
 
+  // What is in hand that somebody else will come for: until there is none, a drain leaves the doors
+  // open. Begun and ended on the core's thread, read on any.
+  void begin_errand() noexcept { errands_.fetch_add(1, std::memory_order_relaxed); }
+  void end_errand();
+  [[nodiscard]] std::size_t errands() const noexcept {
+    return errands_.load(std::memory_order_relaxed);
+  }
+  // Calls it once there are no errands: now, or later on the core's thread.
+  void after_errands(std::function<void()> call);
+
   // Once true, nothing new is begun: connections end after the answer in hand.
   [[nodiscard]] bool draining() const noexcept { return draining_; }
   void set_draining() noexcept { draining_ = true; }
@@ -140,8 +151,22 @@ class Core {
   const std::size_t buffered_most_bytes_;
   std::vector<char> scratch_;
   std::vector<char> large_scratch_;
+  std::atomic<std::size_t> errands_{0};
+  std::function<void()> after_errands_;
   bool draining_ = false;
   bool stopped_ = false;
+};
+
+// One errand of a core, while it is held.
+class Errand {
+ public:
+  explicit Errand(Core& core) noexcept : core_(core) { core_.begin_errand(); }
+  ~Errand() { core_.end_errand(); }
+  Errand(const Errand&) = delete;
+  Errand& operator=(const Errand&) = delete;
+
+ private:
+  Core& core_;
 };
 
 // The cores of one component and their threads.

@@ -180,7 +180,12 @@ std::optional<SocketAddress> numeric(const Endpoint& endpoint) {
 }
 
 std::unique_ptr<Transport> adopt(Core& core, int socket) {
-  return make_transport(Socket(core.loop().executor(), tcp::v4(), socket));
+  Socket adopted(core.loop().executor());
+  boost::system::error_code code;
+  adopted.assign(tcp::v4(), socket, code);
+  if (!code) return make_transport(std::move(adopted));
+  ::close(socket);
+  return nullptr;
 }
 
 Stack& kernel_stack() noexcept {

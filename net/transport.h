@@ -21,7 +21,8 @@ class Transport;
 class LooseConnection {
  public:
   virtual ~LooseConnection() = default;
-  // Once, on the thread of the core that has it from then on.
+  // Once, on the thread of the core that has it from then on. Null: it can't be waited for there,
+  // and is closed.
   [[nodiscard]] virtual std::unique_ptr<Transport> arrive(Core& core) = 0;
 };
 

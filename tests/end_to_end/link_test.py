@@ -1,5 +1,6 @@
 """Requests between members over a link, and what happens where there is none."""
 
+import signal
 import struct
 import threading
 import unittest
@@ -81,6 +82,30 @@ class Linked(Tier):
             gate.set()
             self.assertEqual(client.read(5), b"after")
         self.assertEqual(origin.count("/streamed"), 1)
+
+    def test_what_is_in_hand_at_a_drain_is_answered_though_a_link_does_not_carry_it(self):
+        origin, gate = self.origin(), threading.Event()
+        self.addCleanup(gate.set)
+        body = b"x" * 300_000
+
+        def late(turn):
+            gate.wait()
+            turn.reply(body=body, cache_control="no-store")
+
+        origin.on["/late"] = late
+        replica = self.cache("cache-0", origin)
+        front = linked(self.sidecar([replica], "--threads", 1))
+        with Wire(front.address) as client:
+            client.send(b"GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            origin.wait_for("/late")
+            replica.signal(signal.SIGTERM)
+            wait_until(lambda: "no new connections" in replica.err, "the drain to begin")
+            gate.set()
+            answer = client.read_to_end()
+        self.assertEqual(answer[:12], b"HTTP/1.1 200")
+        self.assertTrue(answer.endswith(body))
+        self.assertEqual(origin.count("/late"), 1)
+        self.assertEqual(replica.wait(), 0)
 
     def test_a_replica_without_links_is_spoken_to_in_http(self):
         origin = self.origin()

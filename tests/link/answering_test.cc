@@ -195,8 +195,11 @@ TEST_F(AnsweringTest, CancelledRequestsThatGoOnAreBounded) {
   for (std::size_t i = 0; i < most; ++i) ASSERT_TRUE(link.next());
   EXPECT_EQ(ledger_.times_asked("/held/flood"), most);
   link.send(request_frame(2, "/one-more"));
-  EXPECT_TRUE(link.ends());
+  const auto refused = link.next();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->type, FrameType::failed);
   EXPECT_EQ(ledger_.times_asked("/one-more"), 0U);
+  EXPECT_FALSE(link.has_ended()) << "others have requests on it";
   expect_other_served();
 }
 

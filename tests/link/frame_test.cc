@@ -267,6 +267,17 @@ TEST(LinkFrame, AnInterimResponseIsReadAsItWasWritten) {
   EXPECT_EQ(head.ready_lines, "");
 }
 
+// It closed nothing, but the request that it was for failed.
+TEST(LinkFrame, AnInterimResponseThatIsTooLargeIsLeftOut) {
+  http::ResponseHead sent;
+  sent.status = 103;
+  const std::string value(limits::link_head_size_bytes, 'x');
+  sent.fields.add("Link", value);
+  std::string bytes = "before";
+  append_interim(bytes, 3, sent);
+  EXPECT_EQ(bytes, "before");
+}
+
 TEST(LinkFrame, ATicketIsReadAsItWasWritten) {
   for (const std::uint64_t number :
        {std::uint64_t{0}, std::uint64_t{0x0123456789abcdef}, ~std::uint64_t{0}}) {

@@ -151,7 +151,8 @@ TEST_F(LinkFailureTest, WhoWaitsOnALinkThatEndsIsAnsweredOverHttp) {
   }
 }
 
-TEST_F(LinkFailureTest, WhoWaitsOnALinkThatWasHeardOfAndEndsMayAskElsewhere) {
+// Each of up to 512 requests told of a failure of the member, which three in a row take out.
+TEST_F(LinkFailureTest, WhoWaitsOnALinkThatWasHeardOfAndEndsIsAnsweredOverHttp) {
   ScriptedPeer peer(member([](Stage& stage) {
     const Stream first = read_request_frame(stage).stream;
     read_request_frame(stage);
@@ -166,10 +167,7 @@ TEST_F(LinkFailureTest, WhoWaitsOnALinkThatWasHeardOfAndEndsMayAskElsewhere) {
   asking.get();
   asking_too.get();
   EXPECT_EQ(first.body, "one");
-  ASSERT_TRUE(second.error);
-  EXPECT_EQ(second.error->kind, ErrorKind::disconnected);
-  EXPECT_EQ(second.error->source, ErrorSource::peer);
-  EXPECT_EQ(second.error->retry, Retry::yes);
+  EXPECT_EQ(second.body, "plain");
 }
 
 TEST_F(LinkFailureTest, ARequestThatHasFailedThereLeavesTheOthers) {
@@ -186,22 +184,19 @@ TEST_F(LinkFailureTest, ARequestThatHasFailedThereLeavesTheOthers) {
   auto asking_too = start_asking(peer.address(), second);
   asking.get();
   asking_too.get();
-  ASSERT_TRUE(first.error);
-  EXPECT_EQ(first.error->kind, ErrorKind::disconnected);
-  EXPECT_EQ(first.error->retry, Retry::yes);
-  EXPECT_EQ(first.error->message, "link: no owner");
+  EXPECT_EQ(first.body, "plain");
   EXPECT_EQ(second.body, "two");
   EXPECT_EQ(asked(peer.address()).body, "link /");
 }
 
-TEST_F(LinkFailureTest, ATimeoutFailsOneRequestAndLeavesTheOthers) {
+// Where nothing else had come, the link was closed, and what else was asked on it was asked again.
+TEST_F(LinkFailureTest, ATimeoutOnAQuietLinkFailsOneRequestAndLeavesTheOthers) {
   std::atomic<unsigned> came{0};
   ScriptedPeer peer(member([&](Stage& stage) {
     const Stream slow = read_request_frame(stage).stream;
     ++came;
     const Stream other = read_request_frame(stage).stream;
     ++came;
-    stage.send(answer_frame(read_request_frame(stage).stream, "heard of"));
     const OwnedFrame cancel = read_frame(stage);
     EXPECT_EQ(cancel.type, FrameType::cancel);
     EXPECT_EQ(cancel.stream, slow);
@@ -219,7 +214,6 @@ TEST_F(LinkFailureTest, ATimeoutFailsOneRequestAndLeavesTheOthers) {
   EXPECT_TRUE(eventually([&] { return came == 1; }));
   auto asking_too = start_asking(peer.address(), other);
   EXPECT_TRUE(eventually([&] { return came == 2; }));
-  EXPECT_EQ(asked(peer.address()).body, "heard of");
   clock_.advance(Milliseconds{1'000} + limits::deadline_tick);
   asking.get();
   ASSERT_TRUE(slow.error);

@@ -34,6 +34,32 @@ TEST_F(LinksTest, RequestsGoOverTheLinkOnceThereIsOne) {
   EXPECT_THAT(peer.heads(), ElementsAre(StartsWith("GET /first "), StartsWith("OPTIONS * ")));
 }
 
+// What slow clients leave with us was not counted, so that nobody was told 503 for it.
+TEST_F(LinksTest, WhatIsHeldOfAnAnswerCountsInTheCoresBuffers) {
+  const std::string body(60'000, 'b');
+  ScriptedPeer peer(member([&](Stage& stage) {
+    while (true) stage.send(answer_frame(read_request_frame(stage).stream, body));
+  }));
+  open_link(peer.address());
+  std::unique_ptr<hop::Exchange> exchange;
+  std::size_t before = 0;
+  std::size_t held = 0;
+  std::size_t after = 0;
+  support::start_on(core(), [&]() -> Task<void> {
+    before = core().buffered_bytes();
+    exchange = links_->exchange();
+    const auto far = Milliseconds{60'000};
+    const auto answered = co_await exchange->ask(peer.address(), http::some_request("GET"),
+                                                 {far, far, core().steady_now() + far});
+    EXPECT_TRUE(answered);
+    held = core().buffered_bytes();
+    exchange = nullptr;
+    after = core().buffered_bytes();
+  }).get();
+  EXPECT_GE(held, before + body.size());
+  EXPECT_LT(after, before + body.size());
+}
+
 TEST_F(LinksTest, AnswersInAnotherOrderReachWhoAsked) {
   ScriptedPeer peer(member([](Stage& stage) {
     std::vector<OwnedRequest> requests;
