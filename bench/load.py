@@ -106,9 +106,10 @@ def warm(case: Case, deployment: Deployment, traffic: Traffic) -> int:
     return 0
 
 
-def ask_for_all(case: Case, deployment: Deployment, traffic: Traffic) -> Told:
-    """Runs wrk until it has gone through all paths; what was under way at an end is asked again."""
-    requests = errors = 0
+def ask_for_all(case: Case, deployment: Deployment, traffic: Traffic, first: int = 0) -> Told:
+    """Runs wrk until it has gone through all paths from the first on; what was under way at an end
+    is asked again."""
+    requests, errors = first, 0
     duration_us = 0.0
     while requests < case.path_count(traffic.paths):
         told = run_wrk(case, deployment, traffic, "all", requests, WARM_S)
