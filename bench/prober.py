@@ -43,7 +43,7 @@ class Prober:
         self.due: dict[socket.socket, float] = {}
         for each in self.idle:
             self.selector.register(each, selectors.EVENT_READ)
-        self.latencies_s: list[float] = []
+        self.worst_s = 0.0  # since it was set
         self.failed = 0
         self.asked = 0
 
@@ -57,7 +57,7 @@ class Prober:
         for key, _ in self.selector.select(wait_s):
             if not read_answer(key.fileobj):
                 self.failed += 1
-            self.latencies_s.append(time.monotonic() - self.due.pop(key.fileobj))
+            self.worst_s = max(self.worst_s, time.monotonic() - self.due.pop(key.fileobj))
             self.idle.append(key.fileobj)
 
     def run(self, done: threading.Event) -> None:
