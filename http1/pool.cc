@@ -86,6 +86,7 @@ void Pool::give_back(const UpstreamAddress& address, Lease lease) {
   if (idle.size() >= limits::idle_upstream_per_address || core_.draining()) return;
   if (lease.pooled_until <= now || !is_still_proven(lease.proven.get())) return;
   lease.connection->clear_deadline();
+  lease.connection->rest();
   idle.push_back({std::move(lease.connection), now, lease.pooled_until, std::move(lease.proven)});
 }
 

@@ -5,11 +5,8 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnTerms& terms,
-                                const HeadLimits& limits) {
-  client.set_deadline(terms.idle);
-  const auto begun = co_await client.wait_for_message();
-  if (!begun || !*begun) co_return false;
+Task<Result<bool>> read_head(Connection& client, RequestHead& head, const TurnTerms& terms,
+                             const HeadLimits& limits) {
   client.set_deadline(terms.head);
   auto read = client.take_request(limits, head);
   if (!read) read = co_await client.read_request(limits, head);

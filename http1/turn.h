@@ -24,11 +24,10 @@ struct TurnTerms {
 };
 inline constexpr TurnTerms client_terms{};
 
-// Waits for the next request and reads its head, each within its limit. False: the connection has
-// ended in order. An Error: the client is to be told, and the connection to end.
-Task<Result<bool>> next_request(Connection& client, RequestHead& head,
-                                const TurnTerms& terms = client_terms,
-                                const HeadLimits& limits = HeadLimits::defaults());
+// Once a request has begun: reads its head, within the limit for that. False: the client has gone.
+// An Error: the client is to be told, and the connection to end.
+Task<Result<bool>> read_head(Connection& client, RequestHead& head, const TurnTerms& terms,
+                             const HeadLimits& limits);
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.
