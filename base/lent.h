@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <memory>
-#include <vector>
+#include <utility>
 
 #include "base/kept_memory.h"
 #include "base/limits.h"
@@ -29,35 +29,42 @@ class Lent {
 
   void give_back() noexcept {
     if (value_ == nullptr) return;
-    const bool kept = keeps_memory && !has_ended &&
-                      value_->room_bytes() <= limits::kept_block_size_bytes &&
-                      shelf.values.size() < limits::kept_values;
-    if (kept) {
-      shelf.values.push_back(std::move(value_));
-    } else {
-      value_.reset();
+    Value* const value = std::exchange(value_, nullptr);
+    const bool is_kept = keeps_memory && !shelf.has_ended && shelf.count < shelf.values.size() &&
+                         value->room_bytes() <= limits::kept_block_size_bytes;
+    if (!is_kept) {
+      delete value;
+      return;
     }
+    if (!shelf.is_watched) watch();
+    shelf.values[shelf.count++] = value;
   }
 
  private:
+  // Without a constructor, which each look at it would have to ask for.
   struct Shelf {
-    Shelf() { values.reserve(limits::kept_values); }
-    ~Shelf() { has_ended = true; }
-    Shelf(const Shelf&) = delete;
-    Shelf& operator=(const Shelf&) = delete;
-    std::vector<std::unique_ptr<Value>> values;
+    std::array<Value*, limits::kept_values> values;
+    std::size_t count;
+    bool is_watched;
+    bool has_ended;  // the thread does
   };
-  static inline thread_local bool has_ended = false;  // the thread does
-  static inline thread_local Shelf shelf;
+  struct Watch {
+    Watch() { shelf.is_watched = true; }
+    ~Watch() {
+      while (shelf.count > 0) delete shelf.values[--shelf.count];
+      shelf.has_ended = true;
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+  };
+  static inline constinit thread_local Shelf shelf{};
+  static void watch() { static thread_local const Watch watch; }
 
-  [[nodiscard]] static std::unique_ptr<Value> take() {
-    if (has_ended || shelf.values.empty()) return std::make_unique<Value>();
-    auto value = std::move(shelf.values.back());
-    shelf.values.pop_back();
-    return value;
+  [[nodiscard]] static Value* take() {
+    return shelf.count > 0 ? shelf.values[--shelf.count] : new Value;
   }
 
-  std::unique_ptr<Value> value_;
+  Value* value_ = nullptr;
 };
 
 }  // namespace ringside

@@ -42,7 +42,10 @@ class Conversation {
       const auto begun = co_await client_.wait_for_message();
       if (!begun || !*begun) co_return;
       RequestHead& request = in_hand_.head();
-      const auto next = co_await read_head(client_, request, terms_, head_limits);
+      client_.set_deadline(terms_.head);
+      auto read = client_.take_request(head_limits, request);
+      if (!read) read = co_await client_.read_request(head_limits, request);
+      const Result<bool> next = goes_on_after(*read);
       if (next && !*next) co_return;
       if (next && handler_.introduce(client_.remote(), request, in_hand_.response())) {
         goes_on = co_await tell_word();

@@ -5,7 +5,6 @@
 #include "base/task.h"
 #include "http/head.h"
 #include "http1/connection.h"
-#include "http1/head_parser.h"
 
 namespace ringside::http {
 
@@ -24,10 +23,9 @@ struct TurnTerms {
 };
 inline constexpr TurnTerms client_terms{};
 
-// Once a request has begun: reads its head, within the limit for that. False: the client has gone.
-// An Error: the client is to be told, and the connection to end.
-Task<Result<bool>> read_head(Connection& client, RequestHead& head, const TurnTerms& terms,
-                             const HeadLimits& limits);
+// What is to become of a request whose head was read so. False: the client has gone. An Error: the
+// client is to be told, and the connection to end.
+[[nodiscard]] Result<bool> goes_on_after(const Result<void>& head);
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "http1/head_parser.h"
 #include "http1/turn.h"
 
 namespace ringside::http {
@@ -9,7 +10,8 @@ inline Task<Result<bool>> next_request(Connection& client, RequestHead& head) {
   client.set_deadline(client_terms.idle);
   const auto begun = co_await client.wait_for_message();
   if (!begun || !*begun) co_return false;
-  co_return co_await read_head(client, head, client_terms, HeadLimits::defaults());
+  client.set_deadline(client_terms.head);
+  co_return goes_on_after(co_await client.read_request(HeadLimits::defaults(), head));
 }
 
 }  // namespace ringside::http
