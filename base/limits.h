@@ -99,8 +99,8 @@ constexpr size_t buffered_bytes = 1024 * kMiB;
 // back, kept by each thread for the next ones | the allocator's
 constexpr size_t kept_bytes = 128 * kKiB;
 constexpr size_t kept_block_size_bytes = 20 * kKiB;
-// {} of a kind, each of `kept_block_size_bytes` at most: the room of messages that are over, kept by
-// each thread for the next ones | the allocator's
+// {} of a kind, each of `kept_block_size_bytes` at most: the room of messages that are over, kept
+// by each thread for the next ones | the allocator's
 constexpr size_t kept_values = 64;
 // {} in one turn of a core, of those that wait | the others in the next one
 constexpr size_t accepted_at_once = 16;

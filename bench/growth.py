@@ -5,6 +5,7 @@ import statistics
 import subprocess
 from collections.abc import Iterator
 
+from load import fetched
 from processes import BenchError, Group
 from scaled import Lab, Line, cpu_us, draw, warm
 
@@ -13,6 +14,7 @@ SMALL_BYTES = 100
 PATHS = 10_000
 FLAT = 1.1  # what is called flat
 FEWEST_KEYS = 10_000
+OBJECT_BYTES = 1280  # what a replica takes for a small one, and some room
 
 
 def powers(first: int, most: int) -> list[int]:
@@ -69,7 +71,7 @@ def plain_look_up(lab: Lab, count: int) -> float:
 def keys(lab: Lab) -> Iterator[Line]:
     first = floor_first = None
     most = powers(FEWEST_KEYS, lab.chosen.keys)
-    memory = f"{max(1, most[-1] * 800 >> 30)}GiB"
+    memory = f"{max(64, most[-1] * OBJECT_BYTES >> 20)}MiB"
     with Group() as group:
         port, = lab.caches(group, lab.machine.tested_core, 1, memory)
         pid = group.processes[0].handle.pid
@@ -77,7 +79,10 @@ def keys(lab: Lab) -> Iterator[Line]:
         for count in most:
             warm(lab, port, SMALL_BYTES, count, filled)
             filled = count
+            asked = fetched(lab.machine.origin)
             value, = medians(lab, port, SMALL_BYTES, count, [[pid]], "uniform")
+            if fetched(lab.machine.origin) != asked + 1:  # our own question
+                raise BenchError(f"not all of {count:,} objects are hits")
             first = first or value
             yield judged("keys", f"{count:,} objects of {SMALL_BYTES} B", value, first)
             if os.access(lab.chosen.look_up, os.X_OK):
