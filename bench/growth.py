@@ -14,7 +14,8 @@ SMALL_BYTES = 100
 PATHS = 10_000
 FLAT = 1.1  # what is called flat
 FEWEST_KEYS = 10_000
-OBJECT_BYTES = 1280  # what a replica takes for a small one, and some room
+OBJECT_BYTES = 1600  # what a replica takes for a small one, and room
+LOST_DIVISOR = 1000  # what wrk had under way when it ended may not be stored
 
 
 def powers(first: int, most: int) -> list[int]:
@@ -81,8 +82,9 @@ def keys(lab: Lab) -> Iterator[Line]:
             filled = count
             asked = fetched(lab.machine.origin)
             value, = medians(lab, port, SMALL_BYTES, count, [[pid]], "uniform")
-            if fetched(lab.machine.origin) != asked + 1:  # our own question
-                raise BenchError(f"not all of {count:,} objects are hits")
+            missed = fetched(lab.machine.origin) - asked - 1  # our own question
+            if missed > count // LOST_DIVISOR:
+                raise BenchError(f"{missed:,} requests for {count:,} objects were no hits")
             first = first or value
             yield judged("keys", f"{count:,} objects of {SMALL_BYTES} B", value, first)
             if os.access(lab.chosen.look_up, os.X_OK):
