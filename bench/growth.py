@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 
 from load import fetched
-from processes import BenchError, Group
+from processes import BenchError, Group, wait_for_quiet
 from scaled import Lab, Line, cpu_us, draw, warm
 
 PAGE_BYTES = 1024
@@ -14,7 +14,7 @@ SMALL_BYTES = 100
 PATHS = 10_000
 FLAT = 1.1  # what is called flat
 FEWEST_KEYS = 10_000
-OBJECT_BYTES = 1600  # what a replica takes for a small one, and room
+OBJECT_BYTES = 2048  # what a replica counts for a small one, and room
 LOST_DIVISOR = 1000  # what wrk had under way when it ended may not be stored
 
 
@@ -32,6 +32,7 @@ def medians(lab: Lab, port: int, size: int, paths: int, pids: list[list[int]],
     """CPU time per request in us of each group of processes."""
     rounds = []
     for _ in range(lab.chosen.rounds):
+        wait_for_quiet(lab.deadline)
         before = [cpu_us(each) for each in pids]
         told = draw(lab, port, size, paths, order)
         rounds.append([(cpu_us(each) - was) / told.requests for each, was in zip(pids, before)])

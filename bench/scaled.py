@@ -56,6 +56,7 @@ class Lab:
     chosen: argparse.Namespace
     machine: Machine
     traffic: Traffic
+    deadline: float  # for quiet moments
     started: int = 0
 
     @staticmethod
@@ -67,7 +68,8 @@ class Lab:
             if not found or not os.access(found, os.X_OK):
                 raise BenchError(f"there is no {name}; scripts/setup --bench and scripts/build")
         machine = Machine(tested, other, directory, programs, 10, "path")
-        return Lab(chosen, machine, Traffic(programs["wrk"], "", 10_000, chosen.seconds))
+        return Lab(chosen, machine, Traffic(programs["wrk"], "", 10_000, chosen.seconds),
+                   time.monotonic() + chosen.patience)
 
     def log(self) -> pathlib.Path:
         self.started += 1
