@@ -230,6 +230,8 @@ constexpr Milliseconds suspicion_after{200};  // {} without an answer | the repl
 // each {}, for {} | a probe without an answer ejects
 constexpr Milliseconds probe_interval{250};
 constexpr Milliseconds probe_timeout{500};
+// how often a core looks at its replicas at least; sooner where one of them may have to be probed
+constexpr Milliseconds health_look{60'000};
 // {} begun by a core at once | the others in the next `deadline_tick`, those last that nobody waits
 // for
 constexpr size_t probes_at_once = 16;

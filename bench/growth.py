@@ -1,5 +1,6 @@
 """bench/scale's cases that are CPU time per request: replicas, keys, threads."""
 
+import concurrent.futures
 import os
 import statistics
 import subprocess
@@ -95,22 +96,39 @@ def keys(lab: Lab) -> Iterator[Line]:
                            more=f"{floor - floor_first:+.2f} us, the replica {value - first:+.2f}")
 
 
+def by_two(lab: Lab, pids: list[int], ports: list[int]) -> float:
+    """CPU time per request in us of the processes, whom two wrks ask at once: a port each, or both
+    the same."""
+    rounds = []
+    for _ in range(lab.chosen.rounds):
+        wait_for_quiet(lab.deadline)
+        before = cpu_us(pids)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            told = list(pool.map(lambda port: draw(lab, port, PAGE_BYTES, PATHS, connections=32),
+                                 [ports[0], ports[-1]]))
+        rounds.append((cpu_us(pids) - before) / sum(each.requests for each in told))
+    return statistics.median(rounds)
+
+
 def threads(lab: Lab) -> Iterator[Line]:
-    """Both cores are for all, so that a second thread has where to run."""
+    """Both cores are for all, so that a second thread has where to run: it shares it with a wrk, and
+    so do two processes of one thread, which share nothing else."""
     both = {lab.machine.tested_core, lab.machine.load_core}
     firsts: list[float] = []
-    for count in (1, 2):
+    for count, processes, of in ((1, 1, "with one thread"), (2, 1, "with two threads"),
+                                 (1, 2, "processes, two of one thread each")):
         with Group() as group:
-            port, = lab.caches(group, both, 1, threads=count)
-            warm(lab, port, PAGE_BYTES, PATHS)
-            cache = [group.processes[0].handle.pid]
-            alone, = medians(lab, port, PAGE_BYTES, PATHS, [cache])
+            caches = lab.caches(group, both, processes, threads=count)
+            for port in caches:
+                warm(lab, port, PAGE_BYTES, PATHS)
+            alone = by_two(lab, [each.handle.pid for each in group.processes], caches)
         with Group() as group:
-            ports = lab.caches(group, both, 10)
-            front, port = lab.sidecar(group, both, ports, threads=count)
-            warm(lab, port, PAGE_BYTES, PATHS)
-            sidecar, = medians(lab, port, PAGE_BYTES, PATHS, [[front.handle.pid]])
-        found = [alone, sidecar]
-        firsts = firsts or found
-        yield judged("threads", f"a replica with {count}", alone, firsts[0])
-        yield judged("threads", f"a sidecar with {count}", sidecar, firsts[1])
+            caches = lab.caches(group, both, 10)
+            fronts = [lab.sidecar(group, both, caches, threads=count) for _ in range(processes)]
+            for _, port in fronts:
+                warm(lab, port, PAGE_BYTES, PATHS)
+            sidecar = by_two(lab, [front.handle.pid for front, _ in fronts],
+                             [port for _, port in fronts])
+        firsts = firsts or [alone, sidecar]
+        yield judged("threads", f"replica {of}", alone, firsts[0])
+        yield judged("threads", f"sidecar {of}", sidecar, firsts[1])

@@ -155,10 +155,10 @@ def warm(lab: Lab, port: int, size: int, paths: int, first: int = 0) -> None:
 
 
 def draw(lab: Lab, port: int, size: int, paths: int, order: str = "draw",
-         seconds: int | None = None) -> Told:
+         connections: int = 64) -> Told:
     traffic = dataclasses.replace(lab.traffic, paths=paths)
-    told = run_wrk(case_of(size), deployment_at(port), traffic, order, "0",
-                   seconds or lab.chosen.seconds)
+    told = run_wrk(case_of(size, connections), deployment_at(port), traffic, order, "0",
+                   lab.chosen.seconds)
     if told.errors:
         raise BenchError(f"{told.errors} failed answers")
     return told

@@ -139,7 +139,9 @@ HealthWatch::Ask::Ask(HealthWatch& watch, const Settings& settings, shard::Membe
       exchange_(exchange),
       began_(watch.core_.steady_now()),
       break_off_(break_off) {
-  if (replica_ != nullptr) replica_->waiting.push_back(*this);
+  if (replica_ == nullptr) return;
+  replica_->waiting.push_back(*this);
+  watch_.look_by(began_ + limits::suspicion_after);
 }
 
 void HealthWatch::Ask::end(const Result<void>& answered) {
@@ -176,9 +178,8 @@ void HealthWatch::settle(Replica& replica) {
 }
 
 // A look at every replica when one may be due, rather than a timer for each request or replica:
-// what waits is a list in order of age, so that a look is one comparison. Who begins to wait after
-// a look is due no earlier than limits::suspicion_after later, so that an idle core may sleep so
-// long.
+// what waits is a list in order of age, so that a look is one comparison. While nobody waits and no
+// replica is in trouble, the core sleeps.
 Task<void> HealthWatch::run() {
   while (!core_.stopped()) {
     if (core_.steady_now() >= next_look_) look();
@@ -222,7 +223,7 @@ void HealthWatch::look_by(SteadyPoint at) {
 // first those that somebody waits for, then the others by turns.
 void HealthWatch::look() {
   looked_ = core_.steady_now();
-  next_look_ = looked_ + limits::suspicion_after;
+  next_look_ = looked_ + limits::health_look;
   std::size_t begun = 0;
   for (const bool awaited : {true, false}) {
     for (std::size_t i = 0; i < members_.size(); ++i) {

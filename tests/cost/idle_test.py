@@ -8,7 +8,7 @@ import unittest
 from support.tier import Tier
 
 WATCHED_S = 2
-WAKES_PER_S = {"sidecar": 12, "cache": 6}  # with a tick of 20 ms it was more than 50
+WAKES_PER_S = {"sidecar": 6, "cache": 6}  # with a tick of 20 ms it was more than 50
 
 
 def wakes(pid: int) -> int:
