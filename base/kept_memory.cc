@@ -14,19 +14,6 @@ struct Free {
   Free* next;
 };
 
-// Sanitizers are to see each block's own life, so nothing is kept under them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool keeps = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool keeps = false;
-#else
-constexpr bool keeps = true;
-#endif
-#else
-constexpr bool keeps = true;
-#endif
-
 class Shelves {
  public:
   Shelves() = default;
@@ -72,7 +59,7 @@ class Shelves {
 thread_local Shelves shelves;
 
 bool is_kept(std::size_t size_bytes) noexcept {
-  return keeps && size_bytes <= limits::kept_block_size_bytes;
+  return keeps_memory && size_bytes <= limits::kept_block_size_bytes;
 }
 
 std::size_t place_of(std::size_t size_bytes) noexcept { return (size_bytes - 1) / step_bytes; }

@@ -99,6 +99,11 @@ constexpr size_t buffered_bytes = 1024 * kMiB;
 // back, kept by each thread for the next ones | the allocator's
 constexpr size_t kept_bytes = 128 * kKiB;
 constexpr size_t kept_block_size_bytes = 20 * kKiB;
+// {} of a kind, each of `kept_block_size_bytes` at most: the room of messages that are over, kept
+// by each thread for the next ones | the allocator's
+constexpr size_t kept_values = 64;
+// {} in one turn of a core, of those that wait | the others in the next one
+constexpr size_t accepted_at_once = 16;
 // {}, doubling to {} | how long accepting pauses when descriptors run out
 constexpr Milliseconds accept_backoff_start{5};
 constexpr Milliseconds accept_backoff_most{1000};
@@ -178,7 +183,8 @@ constexpr size_t linger_size_bytes = 256 * kKiB;
 constexpr Milliseconds drain_delay{0};
 // (--drain-deadline) {} from the end of the delay | the process ends, answers in hand are cut
 constexpr Milliseconds drain_deadline{30'000};
-constexpr Milliseconds pool_sweep{1'000};  // how often idle upstream connections are looked at
+// how often idle upstream connections are looked at, where there are some
+constexpr Milliseconds pool_sweep{1'000};
 
 // # Host names of upstreams
 // Host names of origins and replicas are looked up when a connection to them is made, once for
@@ -224,6 +230,11 @@ constexpr Milliseconds suspicion_after{200};  // {} without an answer | the repl
 // each {}, for {} | a probe without an answer ejects
 constexpr Milliseconds probe_interval{250};
 constexpr Milliseconds probe_timeout{500};
+// how often a core looks at its replicas at least; sooner where one of them may have to be probed
+constexpr Milliseconds health_look{60'000};
+// {} begun by a core at once | the others in the next `deadline_tick`, those last that nobody waits
+// for
+constexpr size_t probes_at_once = 16;
 // {} from its return | a replica that has returned gets all of its requests
 constexpr Milliseconds slow_start{1'500};
 // {}, the heaviest {} | refused

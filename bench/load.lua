@@ -3,6 +3,7 @@
 --   all   one after the other from SALT on, for warming
 --   draw  log-uniformly, so that the n-th path comes about 1/n as often as the first; a share of
 --         MISSES of the requests is for paths that nobody has asked for
+--   uniform  every path as often as every other, of as many as there may be
 --   log   the targets in FILE, a line each, over and over, each time below another folder
 -- DEPTH requests are sent at once. The seed is fixed, so that every server gets the same requests
 -- in the same order. SALT differs from round to round, and what is new to the caches with it.
@@ -47,6 +48,14 @@ function orders.draw(size, paths, salt, misses)
       return before .. folder .. new .. behind
     end
     return requests[floor(exp(random() * scale))]
+  end
+end
+
+function orders.uniform(size, paths)
+  local before, behind = around()
+  local folder = "/" .. size .. "/"
+  return function()
+    return before .. folder .. random(paths) .. behind
   end
 end
 

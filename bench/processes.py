@@ -107,10 +107,12 @@ def pss_kib(pid: int) -> int:
 class Process:
     """One server, with the processes that it starts itself (nginx's workers)."""
 
-    def __init__(self, command: list[str], core: int, log: pathlib.Path, ports: list[int]):
+    def __init__(self, command: list[str], core: int | set[int], log: pathlib.Path,
+                 ports: list[int]):
         self.command = command
         self.log = log
         self.ports = ports
+        cores = core if isinstance(core, set) else {core}
         with log.open("wb") as out:
             # A session of its own: Ctrl-C is for us, and we end it in order.
             self.handle = subprocess.Popen(
@@ -119,7 +121,7 @@ class Process:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+                preexec_fn=lambda: os.sched_setaffinity(0, cores),
             )
 
     def wait_until_it_listens(self) -> None:

@@ -15,9 +15,11 @@ namespace {
 
 Task<void> age_pools(CoreState& state) {
   net::Waiter waiter(state.core);
+  bool keeps = false;
   while (!state.core.stopped()) {
-    co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
-    state.origins->close_idle();
+    co_await waiter.wait(state.core.steady_now() +
+                         (keeps ? limits::pool_sweep : limits::upstream_idle_timeout));
+    keeps = state.origins->close_idle();
   }
 }
 

@@ -79,8 +79,10 @@ class Upstreams {
   // proved to be the request's `peer`, and we to be `self`. What was proved by a key that `self`
   // has not is not used again. Null: nobody proves anything.
   virtual void introduce_as(std::shared_ptr<const PeerIdentity> self) = 0;
-  // Lets go of what was kept too long for further requests. To be called now and then.
-  virtual void close_idle() = 0;
+  // Lets go of what was kept too long for further requests. To be called now and then. False:
+  // nothing is kept, so that there is time until what comes next may be too old
+  // (limits::upstream_idle_timeout).
+  virtual bool close_idle() = 0;
 };
 
 // A caller's request on its way on: its content, what the caller waits for, who is told of interim

@@ -14,6 +14,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/lent.h"
 #include "base/task.h"
 #include "hop/peer_proof.h"
 #include "http/byte_stream.h"
@@ -189,9 +190,11 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   Task<void> linger(std::size_t most_bytes);
 
   // Where a head that is written on it is made: it keeps its room.
-  [[nodiscard]] std::string& head_space() noexcept { return head_space_; }
+  [[nodiscard]] std::string& head_space() { return room_->head_space; }
   // Where the head of what an upstream answers on it is read to: likewise.
-  [[nodiscard]] ResponseHead& response_head() noexcept { return response_head_; }
+  [[nodiscard]] ResponseHead& response_head() { return room_->response_head; }
+  // Between two messages: neither of them is looked at any more.
+  void rest() noexcept { room_.give_back(); }
 
   // What the socket has taken of what was written, in all.
   [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_bytes_; }
@@ -202,6 +205,11 @@ class Connection final : public net::Closable, public ByteStream, private net::D
  private:
   friend class ArrivalWatch;
 
+  struct Room {
+    [[nodiscard]] std::size_t room_bytes() const noexcept { return head_space.capacity(); }
+    std::string head_space;
+    ResponseHead response_head;
+  };
   void expire() noexcept override;
   // Receives what has arrived, at least a byte; 0: the orderly end. nullopt: nothing yet.
   std::optional<Result<std::size_t>> receive_now(std::size_t bytes);
@@ -223,8 +231,7 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   std::chrono::microseconds body_waited_{0};
   std::uint64_t body_came_bytes_ = 0;
   const ErrorSource other_side_;
-  std::string head_space_;
-  ResponseHead response_head_;
+  Lent<Room> room_;
   std::size_t raw_taken_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;
   bool waiting_for_message_ = false;

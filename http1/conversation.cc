@@ -35,9 +35,17 @@ class Conversation {
   Task<void> run() {
     const HeadLimits head_limits =
         handler_.serves_hops() ? HeadLimits::between_hops() : HeadLimits::defaults();
-    RequestHead& request = in_hand_.head();
     for (bool goes_on = true; goes_on;) {
-      const auto next = co_await next_request(client_, request, terms_, head_limits);
+      in_hand_.rest();
+      client_.rest();
+      client_.set_deadline(terms_.idle);
+      const auto begun = co_await client_.wait_for_message();
+      if (!begun || !*begun) co_return;
+      RequestHead& request = in_hand_.head();
+      client_.set_deadline(terms_.head);
+      auto read = client_.take_request(head_limits, request);
+      if (!read) read = co_await client_.read_request(head_limits, request);
+      const Result<bool> next = goes_on_after(*read);
       if (next && !*next) co_return;
       if (next && handler_.introduce(client_.remote(), request, in_hand_.response())) {
         goes_on = co_await tell_word();
@@ -53,8 +61,8 @@ class Conversation {
           if (told) co_await crossing_->carry_on(client_, handler_, log_);
           co_return;
         }
-        if (const auto begun = crossing_->begun(request, handler_)) {
-          goes_on = co_await give_begun(*begun);
+        if (const auto waiting = crossing_->begun(request, handler_)) {
+          goes_on = co_await give_begun(*waiting);
           continue;
         }
       }

@@ -86,10 +86,11 @@ void Pool::give_back(const UpstreamAddress& address, Lease lease) {
   if (idle.size() >= limits::idle_upstream_per_address || core_.draining()) return;
   if (lease.pooled_until <= now || !is_still_proven(lease.proven.get())) return;
   lease.connection->clear_deadline();
+  lease.connection->rest();
   idle.push_back({std::move(lease.connection), now, lease.pooled_until, std::move(lease.proven)});
 }
 
-void Pool::close_idle() {
+bool Pool::close_idle() {
   const SteadyPoint oldest = core_.steady_now() - limits::upstream_idle_timeout;
   for (auto row = upstreams_.begin(); row != upstreams_.end();) {
     Upstream& upstream = row->second;
@@ -99,7 +100,8 @@ void Pool::close_idle() {
     const bool unused = upstream.idle.empty() && upstream.in_use == 0 && upstream.waiting.empty();
     row = unused ? upstreams_.erase(row) : std::next(row);
   }
-  resolver_.forget_old();
+  const bool knows_names = resolver_.forget_old();
+  return knows_names || !upstreams_.empty();
 }
 
 Task<Result<Pool::Opened>> Pool::open(const UpstreamAddress& address,

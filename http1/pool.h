@@ -89,7 +89,7 @@ class Pool final : public hop::Upstreams {
   // Back into the pool. Requires that the answer was read to its end and allows reuse.
   void give_back(const UpstreamAddress& address, Lease lease);
   // Closes idle connections that are too old. Called now and then by the core's owner.
-  void close_idle() override;
+  bool close_idle() override;
 
  private:
   struct Idle {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <list>
 #include <map>
 
@@ -37,7 +38,7 @@ struct Server::Door final : public net::Closable {
                    std::optional<Connection::Move> arrived = {});
   // Another core's connection goes on here.
   void adopt(std::unique_ptr<net::Transport> transport, Connection::Move move);
-  void accept_what_waits();
+  void accept_what_waits(std::size_t most);
   void drain();
   void close() noexcept override {
     closed = true;
@@ -143,12 +144,13 @@ Task<void> Server::Door::accept_all() {
     if (*accepted == nullptr) co_return;
     backoff = limits::accept_backoff_start;
     admit(*std::move(accepted));
+    accept_what_waits(limits::accepted_at_once - 1);
   }
 }
 
-// Connections that are complete already: closing the listener would reset them.
-void Server::Door::accept_what_waits() {
-  while (!closed) {
+// Connections that are complete already.
+void Server::Door::accept_what_waits(std::size_t most) {
+  for (std::size_t count = 0; count < most && !closed; ++count) {
     auto transport = listener->accept_now();
     if (transport == nullptr) return;
     admit(std::move(transport));
@@ -157,10 +159,10 @@ void Server::Door::accept_what_waits() {
 
 void Server::Door::drain() {
   core.set_draining();
-  accept_what_waits();
   for (Connection* connection : connections) connection->tell_of_drain();
   core.after_errands([this] {
-    accept_what_waits();
+    // Closing the listener would reset them.
+    accept_what_waits(std::numeric_limits<std::size_t>::max());
     close();
     for (Connection* connection : connections) connection->close_if_idle();
   });

@@ -5,17 +5,10 @@
 
 namespace ringside::http {
 
-Task<Result<bool>> next_request(Connection& client, RequestHead& head, const TurnTerms& terms,
-                                const HeadLimits& limits) {
-  client.set_deadline(terms.idle);
-  const auto begun = co_await client.wait_for_message();
-  if (!begun || !*begun) co_return false;
-  client.set_deadline(terms.head);
-  auto read = client.take_request(limits, head);
-  if (!read) read = co_await client.read_request(limits, head);
-  if (*read) co_return true;
-  if (read->error().kind == ErrorKind::disconnected) co_return false;
-  co_return read->error();
+Result<bool> goes_on_after(const Result<void>& head) {
+  if (head) return true;
+  if (head.error().kind == ErrorKind::disconnected) return false;
+  return head.error();
 }
 
 Result<void> admit(net::Core& core, const RequestHead& head) {

@@ -5,7 +5,6 @@
 #include "base/task.h"
 #include "http/head.h"
 #include "http1/connection.h"
-#include "http1/head_parser.h"
 
 namespace ringside::http {
 
@@ -24,11 +23,9 @@ struct TurnTerms {
 };
 inline constexpr TurnTerms client_terms{};
 
-// Waits for the next request and reads its head, each within its limit. False: the connection has
-// ended in order. An Error: the client is to be told, and the connection to end.
-Task<Result<bool>> next_request(Connection& client, RequestHead& head,
-                                const TurnTerms& terms = client_terms,
-                                const HeadLimits& limits = HeadLimits::defaults());
+// What is to become of a request whose head was read so. False: the client has gone. An Error: the
+// client is to be told, and the connection to end.
+[[nodiscard]] Result<bool> goes_on_after(const Result<void>& head);
 
 // What a load balancer says of the client before HTTP begins (PROXY protocol); client.remote() is
 // then who it says. After an Error the connection is to be closed without a word.

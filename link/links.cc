@@ -37,8 +37,8 @@ void Links::introduce_as(std::shared_ptr<const hop::PeerIdentity> self) {
   }
 }
 
-void Links::close_idle() {
-  pool_.close_idle();
+bool Links::close_idle() {
+  const bool keeps = pool_.close_idle();
   const SteadyPoint oldest = core_.steady_now() - limits::upstream_idle_timeout;
   std::erase_if(rows_, [&](const auto& entry) {
     const Row& row = entry.second;
@@ -46,6 +46,7 @@ void Links::close_idle() {
     if (since && *since <= oldest) row.link->retire();
     return !row.link && !row.is_opening && row.next_try <= core_.steady_now();
   });
+  return keeps || !rows_.empty();
 }
 
 std::shared_ptr<Link> Links::find(const UpstreamAddress& address, std::string_view peer) {

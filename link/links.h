@@ -39,7 +39,7 @@ class Links final : public hop::Upstreams {
     pool_.set_tls(std::move(context));
   }
   void introduce_as(std::shared_ptr<const hop::PeerIdentity> self) override;
-  void close_idle() override;
+  bool close_idle() override;
 
   // For exchanges.
   [[nodiscard]] net::Core& core() noexcept { return core_; }

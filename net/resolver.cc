@@ -106,13 +106,14 @@ void Resolver::learn(Known& known, NameAnswer answer) const {
   }
 }
 
-void Resolver::forget_old() {
+bool Resolver::forget_old() {
   const SteadyPoint now = core_.steady_now();
   std::erase_if(known_, [&](const auto& row) {
     const Known& known = *row.second;
     return !known.lookup && known.waiting.empty() && known.usable_until <= now &&
            known.failed_until <= now;
   });
+  return !known_.empty();
 }
 
 }  // namespace ringside::net

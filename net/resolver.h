@@ -39,7 +39,8 @@ class Resolver {
   Task<Result<std::vector<SocketAddress>>> resolve(const Endpoint& name, SteadyPoint deadline);
 
   // Forgets names that nobody wants and that are of no use any more. To be called now and then.
-  void forget_old();
+  // False: it knows none.
+  bool forget_old();
 
  private:
   struct Known {

@@ -60,6 +60,7 @@ class Round {
     // They refer to us, so they have to end first. They do: by their deadline, or the core's stop.
     co_await asked_;
     state_.shared.missed.miss_all_but(snapshot_.missed);
+    state_.health.has_news();
     co_return std::move(answers_);
   }
 

@@ -69,16 +69,14 @@ void Health::eject() noexcept {
   failures_ = limits::ejection_failures;
 }
 
-bool Health::wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept {
-  if (!may_be_probed(now)) return false;
-  if (is_suspected_ || failures_ == limits::ejection_failures) return true;
-  if (waiting_since == SteadyPoint::max()) return false;
-  return now - std::max(waiting_since, last_sign_of_life_) >= limits::suspicion_after;
+SteadyPoint Health::wants_probe(SteadyPoint waiting_since) const noexcept {
+  if (is_suspected_ || failures_ == limits::ejection_failures) return may_be_probed();
+  if (waiting_since == SteadyPoint::max()) return SteadyPoint::max();
+  const SteadyPoint silent_since = std::max(waiting_since, last_sign_of_life_);
+  return std::max(silent_since + limits::suspicion_after, may_be_probed());
 }
 
-bool Health::may_be_probed(SteadyPoint now) const noexcept {
-  return now - probe_began_ >= limits::probe_interval;
-}
+SteadyPoint Health::may_be_probed() const noexcept { return probe_began_ + limits::probe_interval; }
 
 void Health::probe_begins(SteadyPoint now) noexcept { probe_began_ = now; }
 

@@ -41,12 +41,12 @@ class Health {
   // What came from it could not be read: the sooner it is probed, the fewer get such an answer.
   [[nodiscard]] bool is_suspected() const noexcept { return is_suspected_; }
 
-  // Whether it is to be probed now: it is ejected, or should be, or has sent what can't be read, or
-  // an answer that is waited for since `waiting_since` (SteadyPoint::max(): none is) is late and
-  // nothing else came from it.
-  [[nodiscard]] bool wants_probe(SteadyPoint waiting_since, SteadyPoint now) const noexcept;
-  // Whether it may be probed for another reason.
-  [[nodiscard]] bool may_be_probed(SteadyPoint now) const noexcept;
+  // When it is to be probed, unless something comes from it before; max(): not at all. It is where
+  // it is ejected, or should be, or has sent what can't be read, or an answer that is waited for
+  // since `waiting_since` (SteadyPoint::max(): none is) is late and nothing else came from it.
+  [[nodiscard]] SteadyPoint wants_probe(SteadyPoint waiting_since) const noexcept;
+  // From when on it may be probed for another reason.
+  [[nodiscard]] SteadyPoint may_be_probed() const noexcept;
   void probe_begins(SteadyPoint now) noexcept;
   // True where it returns.
   bool probe_answered(SteadyPoint now) noexcept;

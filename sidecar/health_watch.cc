@@ -6,14 +6,19 @@
 #include "base/log.h"
 #include "http/field_lines.h"
 #include "http/internal_fields.h"
-#include "net/waiter.h"
 #include "sidecar/probe.h"
 
 namespace ringside::sidecar {
 
 HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
                          std::unique_ptr<hop::Upstreams> probes, Troubles& troubles)
-    : core_(core), sheet_(sheet), probes_(std::move(probes)), troubles_(troubles) {}
+    : core_(core),
+      sheet_(sheet),
+      probes_(std::move(probes)),
+      troubles_(troubles),
+      sleep_(core),
+      looked_(core.steady_now()),
+      next_look_(looked_ + limits::deadline_tick) {}
 
 HealthWatch::~HealthWatch() = default;
 
@@ -60,6 +65,7 @@ void HealthWatch::follow(std::shared_ptr<const Settings> settings,
   members_ = std::move(members);
   followed_ = std::move(settings);
   forget_strangers();
+  look_by(core_.steady_now());
 }
 
 void HealthWatch::forget_strangers() {
@@ -133,7 +139,9 @@ HealthWatch::Ask::Ask(HealthWatch& watch, const Settings& settings, shard::Membe
       exchange_(exchange),
       began_(watch.core_.steady_now()),
       break_off_(break_off) {
-  if (replica_ != nullptr) replica_->waiting.push_back(*this);
+  if (replica_ == nullptr) return;
+  replica_->waiting.push_back(*this);
+  watch_.look_by(began_ + limits::suspicion_after);
 }
 
 void HealthWatch::Ask::end(const Result<void>& answered) {
@@ -151,7 +159,7 @@ void HealthWatch::Ask::end(const Result<void>& answered) {
 void HealthWatch::note_failure(Replica& replica, const Error& failure, SteadyPoint began) {
   if (failure.kind == ErrorKind::untrusted) return refuse(replica, failure.message);
   if (replica.health.failed(failure.kind, began)) take_out(replica, failure.message);
-  if (replica.health.is_suspected()) probe_if_wanted(replica);
+  attend_to(replica);
 }
 
 // It is as if its source said that it is not ready, for as long as it proves nothing.
@@ -169,33 +177,70 @@ void HealthWatch::settle(Replica& replica) {
   log::info("replica {} at {} has proved membership", replica.name, replica.address.text());
 }
 
-// A look at every replica in each tick of the core, rather than a timer for each request or
-// replica: what waits is a list in order of age, so that a look is one comparison.
+// A look at every replica when one may be due, rather than a timer for each request or replica:
+// what waits is a list in order of age, so that a look is one comparison. While nobody waits and no
+// replica is in trouble, the core sleeps.
 Task<void> HealthWatch::run() {
-  net::Waiter waiter(core_);
   while (!core_.stopped()) {
-    co_await waiter.wait(core_.steady_now() + limits::deadline_tick);
-    if (!core_.stopped()) look();
+    if (core_.steady_now() >= next_look_) look();
+    co_await sleep_.wait(next_look_);
   }
 }
 
-void HealthWatch::probe_if_wanted(Replica& replica) {
-  if (replica.address.host.empty()) return;  // it is nowhere at present
-  const SteadyPoint now = core_.steady_now();
-  const auto waiting_since =
-      replica.waiting.empty() ? SteadyPoint::max() : replica.waiting.front().began_;
+// When it is to be probed.
+SteadyPoint HealthWatch::due(const Replica& replica) const noexcept {
+  // It is nowhere at present, or what there is to know is being asked.
+  if (replica.address.host.empty() || replica.is_probed) return SteadyPoint::max();
   const bool has_to_tell =
       replica.is_unproven || replica.awaits_first_word || replica.missed->has_news();
-  const bool wanted = has_to_tell ? replica.health.may_be_probed(now)
-                                  : replica.health.wants_probe(waiting_since, now);
-  if (replica.is_probed || !wanted) return;
+  if (has_to_tell) return replica.health.may_be_probed();
+  return replica.health.wants_probe(replica.waiting.empty() ? SteadyPoint::max()
+                                                            : replica.waiting.front().began_);
+}
+
+void HealthWatch::begin_probe(Replica& replica) {
   replica.is_probed = true;
-  replica.health.probe_begins(now);
+  replica.health.probe_begins(core_.steady_now());
   core_.spawn(probe_one(replica));
 }
 
+void HealthWatch::attend_to(Replica& replica) {
+  const SteadyPoint at = due(replica);
+  // The sooner, the fewer get such an answer.
+  if (replica.health.is_suspected() && at <= core_.steady_now()) return begin_probe(replica);
+  look_by(at);
+}
+
+// Not more than once a tick, whatever happens in it.
+void HealthWatch::look_by(SteadyPoint at) {
+  at = std::max(at, looked_ + SteadyPoint::duration(limits::deadline_tick));
+  if (at >= next_look_) return;
+  next_look_ = at;
+  sleep_.bell()->wake();
+}
+
+// A thousand new replicas are not all probed in one turn, in which nobody else would be answered:
+// first those that somebody waits for, then the others by turns.
 void HealthWatch::look() {
-  for (Replica* member : members_) probe_if_wanted(*member);
+  looked_ = core_.steady_now();
+  next_look_ = looked_ + limits::health_look;
+  std::size_t begun = 0;
+  for (const bool awaited : {true, false}) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const std::size_t place = (first_looked_at_ + i) % members_.size();
+      Replica& replica = *members_[place];
+      if (replica.waiting.empty() == awaited) continue;
+      const SteadyPoint at = due(replica);
+      next_look_ = std::min(next_look_, std::max(at, looked_ + limits::deadline_tick));
+      if (at > looked_) continue;
+      if (begun == limits::probes_at_once) {
+        if (!awaited) first_looked_at_ = place;
+        break;
+      }
+      begin_probe(replica);
+      ++begun;
+    }
+  }
   if (replicas_.size() > members_.size()) forget_strangers();
 }
 
@@ -215,12 +260,18 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   probes_->close_idle();
   replica.is_probed = false;
   if (core_.stopped() || !replica.is_member) co_return;
+  hear_probe(replica, answered, news);
+  look_by(due(replica));
+}
+
+void HealthWatch::hear_probe(Replica& replica, const Result<std::uint64_t>& answered,
+                             const std::optional<Missed::News>& news) {
   const bool is_of_peer = !answered && answered.error().source == ErrorSource::peer;
   const bool is_refused = is_of_peer && answered.error().kind == ErrorKind::untrusted;
   if (is_refused) {
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
     replica.awaits_first_word = false;
-    co_return refuse(replica, answered.error().message);
+    return refuse(replica, answered.error().message);
   }
   // Who is not there now has proved nothing either, but that is another obstacle.
   if (answered || (is_of_peer && replica.awaits_first_word)) settle(replica);
@@ -229,11 +280,11 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
     sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::answered);
     if (replica.health.probe_answered(core_.steady_now())) sheet_.replica_returned(replica.shard);
     if (replica.is_silent) hear(replica);
-    co_return;
+    return;
   }
-  if (!is_of_peer) co_return;  // It tells nothing of the replica.
+  if (!is_of_peer) return;  // It tells nothing of the replica.
   sheet_.count("ringside_replica_probes_total", metrics::ProbeAnswer::failed);
-  if (!replica.health.probe_failed()) co_return;
+  if (!replica.health.probe_failed()) return;
   take_out(replica, answered.error().message);
   break_off(replica);
 }

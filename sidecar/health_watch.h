@@ -14,6 +14,7 @@
 #include "hop/upstream.h"
 #include "metrics/core_sheet.h"
 #include "net/core.h"
+#include "net/waiter.h"
 #include "shard/topology.h"
 #include "sidecar/health.h"
 #include "sidecar/missed.h"
@@ -82,6 +83,8 @@ class HealthWatch {
 
   // Probes whoever is to be probed, until the core stops.
   Task<void> run();
+  // A replica has missed something: it is to be told.
+  void has_news() { look_by(core_.steady_now()); }
 
  private:
   using Asks = boost::intrusive::list<Ask, boost::intrusive::constant_time_size<false>>;
@@ -110,9 +113,14 @@ class HealthWatch {
   [[nodiscard]] std::size_t members_out(const Settings& settings) const noexcept;
   [[nodiscard]] bool is_there(shard::MemberIndex index) const noexcept;
   [[nodiscard]] bool has_another(const Replica& replica) const noexcept;
+  [[nodiscard]] SteadyPoint due(const Replica& replica) const noexcept;
   void look();
-  void probe_if_wanted(Replica& replica);
+  void look_by(SteadyPoint at);
+  void attend_to(Replica& replica);
+  void begin_probe(Replica& replica);
   Task<void> probe_one(Replica& replica);
+  void hear_probe(Replica& replica, const Result<std::uint64_t>& answered,
+                  const std::optional<Missed::News>& news);
   [[nodiscard]] bool may_eject() const noexcept;
   void take_out(Replica& replica, const std::string& why);
   void hear(Replica& replica);
@@ -131,6 +139,10 @@ class HealthWatch {
   std::map<Key, Replica> replicas_;
   std::vector<Replica*> members_;           // of followed_, in its order
   std::vector<shard::MemberIndex> owners_;  // scratch of choose()
+  net::Waiter sleep_;                       // of run()
+  SteadyPoint looked_;
+  SteadyPoint next_look_;
+  std::size_t first_looked_at_ = 0;  // of members_, in turn
 };
 
 }  // namespace ringside::sidecar

@@ -34,10 +34,12 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
 
 Task<void> age_pools(CoreState& state) {
   net::Waiter waiter(state.core);
+  bool keeps = false;
   while (!state.core.stopped()) {
-    co_await waiter.wait(state.core.steady_now() + limits::pool_sweep);
-    state.replicas->close_idle();
-    state.origins->close_idle();
+    co_await waiter.wait(state.core.steady_now() +
+                         (keeps ? limits::pool_sweep : limits::upstream_idle_timeout));
+    const bool keeps_replicas = state.replicas->close_idle();
+    keeps = state.origins->close_idle() || keeps_replicas;
   }
 }
 

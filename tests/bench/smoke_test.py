@@ -52,6 +52,19 @@ class Smoke(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("bench/run:", done.stderr)
 
+    def test_what_grows_with_a_tier(self) -> None:
+        file = self.folder / "all.json"
+        done = subprocess.run(
+            ["python3", "-B", ROOT / "bench/scale", "--program", PROGRAM, "--cases",
+             "replicas,keys,ready", "--replicas", "2", "--keys", "20", "--rounds", "1",
+             "--seconds", "1", "--json", str(file)], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual({line["case"] for line in lines}, {"replicas", "keys", "ready"})
+        for line in lines:
+            self.assertGreater(line["value"], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

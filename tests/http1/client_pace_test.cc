@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "http1/turn.h"
 #include "net/waiter.h"
+#include "tests/http1/next_request.h"
 #include "tests/http1/some_connection.h"
 
 namespace ringside::http {

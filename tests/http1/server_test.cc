@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "http1/turn.h"
+#include "tests/http1/next_request.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/scripted_peer.h"
 #include "tests/support/test_client.h"

@@ -177,6 +177,43 @@ TEST_F(LinksTest, WhoGoesAwayAnswersWhatIsInHandAndIsAskedNoMore) {
   open_link(peer.address());
 }
 
+TEST_F(LinksTest, AnIdleLinkIsClosedAndNothingIsLeftToLookAt) {
+  Gate ended;
+  ScriptedPeer peer(member([&](Stage& stage) {
+    EXPECT_EQ(stage.read_to_end(), "");
+    ended.open();
+  }));
+  open_link(peer.address());
+  const auto keeps = [&] {
+    bool any = false;
+    cores_.on_each([&](net::Core&) { any = links_->close_idle(); });
+    return any;
+  };
+  clock_.advance(limits::upstream_idle_timeout - Milliseconds{1});
+  EXPECT_TRUE(keeps());
+  EXPECT_TRUE(has_link(peer.address()));
+  clock_.advance(Milliseconds{1});
+  EXPECT_TRUE(keeps());
+  EXPECT_FALSE(has_link(peer.address()));
+  EXPECT_TRUE(ended.wait());
+  EXPECT_TRUE(eventually([&] { return !keeps(); }));
+}
+
+TEST_F(LinksTest, BeyondTheLimitNoFurtherLinkIsMade) {
+  http::ResponseHead told;
+  told.fields.add("Ringside-Link", "1");
+  ScriptedPeer peer(member(serve_link));
+  cores_.on_each([&](net::Core&) {
+    for (std::uint16_t port = 1; port <= limits::links_per_core; ++port) {
+      links_->learn({{"127.255.255.1", port}, {}}, {}, told);
+    }
+  });
+  EXPECT_EQ(asked(peer.address()).body, "plain");
+  EXPECT_EQ(asked(peer.address()).body, "plain");
+  EXPECT_FALSE(has_link(peer.address()));
+  EXPECT_EQ(peer.connections(), 1U);
+}
+
 TEST_F(LinksTest, ATicketIsFollowedOverHttp) {
   ScriptedPeer peer(member([](Stage& stage) {
     for (const std::uint64_t number : {0xabcULL, 0ULL, ~0ULL}) {

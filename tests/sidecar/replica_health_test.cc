@@ -234,6 +234,35 @@ TEST(ReplicaHealth, NoMoreThanAShareIsEjected) {
   EXPECT_EQ(ejected_now(sidecar), 2U);
 }
 
+// A core that probes a thousand at once answers nobody meanwhile.
+TEST(ReplicaHealth, ManyNewReplicasAreProbedByAndBy) {
+  constexpr std::size_t rounds = 3;
+  const std::vector<Endpoint> dead(rounds * limits::probes_at_once, refusing_address());
+  SomeSidecar sidecar(dead, [](Settings& change) { change.insecure_peers = true; });
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    sidecar.clock().advance(limits::deadline_tick);
+    ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::failed, round * limits::probes_at_once));
+  }
+  sidecar.clock().advance(limits::deadline_tick);
+  EXPECT_TRUE(will_have_probed(sidecar, ProbeAnswer::failed, rounds * limits::probes_at_once))
+      << "each once";
+}
+
+TEST(ReplicaHealth, WhoIsWaitedForIsProbedBeforeManyNewOnes) {
+  const ScriptedPeer silent(read_and_stall);
+  std::vector<Endpoint> before{silent.address()};
+  SomeSidecar sidecar(before);
+  auto client = sidecar.client();
+  client.send(support::get_request("/"));
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  before.insert(before.end(), 4 * limits::probes_at_once, refusing_address());
+  sidecar->apply(settings_for(before, [](Settings& change) { change.insecure_peers = true; }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return probes_of(silent) == 1; }));
+  EXPECT_LT(sidecar.totals().of("ringside_replica_probes_total", ProbeAnswer::failed),
+            4 * limits::probes_at_once);
+}
+
 TEST(ReplicaHealth, TheOnlyReplicaIsAskedWhateverItsHealth) {
   std::atomic<bool> up{false};
   const ScriptedPeer only(up_and_down(up, hit_of("cache-0")));
