@@ -118,10 +118,6 @@ void Connection::close() noexcept {
   transport_->cancel();
 }
 
-void Connection::tell_of_drain() noexcept {
-  if (on_drain_) on_drain_();
-}
-
 void Connection::close_if_idle() noexcept {
   if (on_drain_) return on_drain_();
   if (waiting_for_message_) close();

@@ -175,7 +175,9 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   // Breaks off what is waited for at this moment; what follows goes on as if nothing had been.
   void interrupt() noexcept;
   // Calls what on_drain() was given, if anything.
-  void tell_of_drain() noexcept;
+  void tell_of_drain() noexcept {
+    if (on_drain_) on_drain_();
+  }
   // close() where it waits for a next message; an answer in hand is finished first.
   void close_if_idle() noexcept;
   // To be called instead, maybe more than once: what it carries is not HTTP/1.1 any more. Null: as
