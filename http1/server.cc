@@ -158,11 +158,12 @@ void Server::Door::accept_what_waits(std::size_t most) {
 }
 
 void Server::Door::drain() {
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   core.set_draining();
+  accept_what_waits(all);
   for (Connection* connection : connections) connection->tell_of_drain();
   core.after_errands([this] {
-    // Closing the listener would reset them.
-    accept_what_waits(std::numeric_limits<std::size_t>::max());
+    accept_what_waits(all);  // closing the listener would reset them
     close();
     for (Connection* connection : connections) connection->close_if_idle();
   });
