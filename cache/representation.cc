@@ -6,6 +6,7 @@
 
 #include "cache/parts.h"
 #include "http/multipart_ranges.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -56,10 +57,17 @@ void give_multipart(const Transaction& transaction, const StoredPointer& stored,
       multipart_body(std::make_shared<const Multipart>(Multipart{stored, std::move(framed)}));
 }
 
+// A near cache can only follow the Vary that it is shown.
+bool shows_what_it_varies_on(const StoredHead& head, const Rules& rules) {
+  return head.vary().empty() || (!rules.response_fields.replaces("vary") &&
+                                 http::vary_names(head.fields()) == head.vary());
+}
+
 // For how long a near cache may give it again.
 std::optional<Milliseconds> near_ttl(const Transaction& transaction, const StoredHead& head) {
   const Seconds left = time_to_live(head.freshness(), transaction.resident_now());
-  const bool may_be_repeated = transaction.is_what_is_stored && !head.freshness().no_cache;
+  const bool may_be_repeated = transaction.is_what_is_stored && !head.freshness().no_cache &&
+                               shows_what_it_varies_on(head, transaction.rules());
   if (!may_be_repeated || left <= Seconds{0}) return std::nullopt;
   return left;
 }

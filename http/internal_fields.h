@@ -29,7 +29,7 @@ inline constexpr std::string_view outcome = "Ringside-Outcome";
 // tells it to those who are trusted.
 inline constexpr std::string_view detail = "Ringside-Detail";
 // To the sidecar: for how many milliseconds a near cache may give this answer again, unasked. Only
-// said of answers that need no further judging (fresh, complete, without Vary).
+// said of answers that need no further judging: fresh, complete, and varying on what Vary says.
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
 // To the sidecar, with a 421: the name of the replica that has the shard now. Whoever says so has

@@ -210,7 +210,8 @@ void Connection::Receiving::wait() {
 bool Connection::ReceivingFirst::await_ready() {
   if (!connection_.incoming_.empty()) known_ = true;
   // A drain closes who waits when it begins; who comes to wait later ends here.
-  if (!known_ && connection_.core_.draining() && !connection_.anything_arrived()) known_ = false;
+  if (!known_ && connection_.core_.doors_are_closed() && !connection_.anything_arrived())
+    known_ = false;
   if (known_) return true;
   if (connection_.pace_) connection_.pace_->restart();
   connection_.waiting_for_message_ = true;

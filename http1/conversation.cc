@@ -91,7 +91,9 @@ class Conversation {
   Task<bool> tell_word() {
     ResponseWriter::Terms terms;
     terms.minor_version = in_hand_.head().minor_version;
-    allow_next(terms, in_hand_.head().keep_alive);
+    // In a drain, too: a proof of membership goes on while anybody is let in.
+    terms.keep_alive =
+        in_hand_.head().keep_alive && client_.body_done() && !client_.core().doors_are_closed();
     const auto told = co_await writer_.write(in_hand_.response(), terms);
     co_return told.keep_alive&& client_.body_done();
   }

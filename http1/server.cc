@@ -164,6 +164,7 @@ void Server::Door::drain() {
   for (Connection* connection : connections) connection->tell_of_drain();
   core.after_errands([this] {
     accept_what_waits(all);  // closing the listener would reset them
+    core.close_doors();
     close();
     for (Connection* connection : connections) connection->close_if_idle();
   });

@@ -30,6 +30,7 @@ void Exchange::begin(std::shared_ptr<Link> link, const hop::UpstreamRequest& req
   link_ = std::move(link);
   const SteadyPoint now = links_.core().steady_now();
   method_ = request.method;
+  frames_before_ = link_->frames();
   stream_ = link_->ask(request, *this);
   Deadline::set(std::min(limits.deadline, now + limits.first_byte_timeout));
 }
@@ -159,8 +160,14 @@ void Exchange::deliver(const Frame& frame) {
 void Exchange::fail(const Error& error) {
   failure_ = error;
   const auto link = std::exchange(link_, nullptr);
-  // The member answers no probes either: what else waits on the link waits in vain.
-  if (given_up_) link->close();
+  if (given_up_) {
+    // The member answers no probes either: what else waits on the link waits in vain.
+    link->close();
+  } else if (is_over_ && link->frames() == frames_before_) {
+    // The member may be slow, or the connection dead, which nobody would notice: what comes next
+    // goes over HTTP/1.1, and a new link.
+    link->retire();
+  }
   go_on();
 }
 

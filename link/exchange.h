@@ -63,8 +63,9 @@ class Exchange final : public hop::Exchange, private Asked, private net::Deadlin
   std::size_t interim_count_ = 0;
   std::optional<Error> failure_;
   std::optional<std::uint64_t> ticket_;
-  std::string fields_;          // of the request with its ticket
-  std::size_t held_bytes_ = 0;  // that count in the core's buffers
+  std::string fields_;               // of the request with its ticket
+  std::uint64_t frames_before_ = 0;  // of the link
+  std::size_t held_bytes_ = 0;       // that count in the core's buffers
   std::string_view method_;
   bool answered_ = false;
   bool was_answered_ = false;  // though that may have been no answer

@@ -1,5 +1,6 @@
 #include "link/link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -33,13 +34,19 @@ Stream Link::ask(const hop::UpstreamRequest& request, Asked& asked) {
 void Link::free(Stream stream) {
   places_[stream] = {};
   free_.push_back(stream);
-  if (retired_ && free_.size() == places_.size()) channel_.close();
+  close_if_done();
+}
+
+void Link::close_if_done() {
+  const auto waits = [](const Place& place) { return place.state == State::asked; };
+  if (retired_ && std::none_of(places_.begin(), places_.end(), waits)) channel_.close();
 }
 
 // The stream is free once the other end has said what became of it.
 void Link::cancel(Stream stream) {
   places_[stream] = {State::left, nullptr};
   append_word(channel_.out(), FrameType::cancel, stream, {});
+  close_if_done();
 }
 
 void Link::leave(Stream stream) {
@@ -65,6 +72,7 @@ Result<void> Link::take(const Frame& frame) {
   const auto wrong = [](const char* what) {
     return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no, what};
   };
+  ++frames_;
   switch (frame.type) {
     case FrameType::going_away:
       retire();
@@ -101,7 +109,7 @@ Task<Error> Link::run() {
 
 void Link::retire() {
   retired_ = true;
-  if (free_.size() == places_.size()) channel_.close();
+  close_if_done();
 }
 
 std::optional<SteadyPoint> Link::idle_since() const noexcept {

@@ -43,12 +43,14 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   // `asked` waits no more and is not told anything.
   void leave(Stream stream);
 
-  // No more requests; it ends when all have been answered.
+  // No more requests; it ends when nobody waits any more.
   void retire();
   [[nodiscard]] bool is_retired() const noexcept { return retired_; }
   [[nodiscard]] const http::Pool::Lease& lease() const noexcept { return lease_; }
   // Nobody waits, and nobody has since then.
   [[nodiscard]] std::optional<SteadyPoint> idle_since() const noexcept;
+  // How many have come.
+  [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
   void close() noexcept { channel_.close(); }
 
  private:
@@ -61,6 +63,7 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   Result<void> take(const Frame& frame) override;
   void cancel(Stream stream);
   void free(Stream stream);
+  void close_if_done();
 
   net::Core& core_;
   http::Pool::Lease lease_;
@@ -68,6 +71,7 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   std::vector<Place> places_;  // by stream
   std::vector<Stream> free_;
   SteadyPoint used_;
+  std::uint64_t frames_ = 0;
   bool retired_ = false;
   bool ended_ = false;
 };

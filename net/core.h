@@ -108,6 +108,9 @@ class Core {
   // Once true, nothing new is begun: connections end after the answer in hand.
   [[nodiscard]] bool draining() const noexcept { return draining_; }
   void set_draining() noexcept { draining_ = true; }
+  // Later in a drain: nobody is let in any more, and nothing new is waited for.
+  [[nodiscard]] bool doors_are_closed() const noexcept { return doors_are_closed_; }
+  void close_doors() noexcept { doors_are_closed_ = true; }
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
 
   // Runs until stop() was called and every wait has ended. On the core's thread.
@@ -154,6 +157,7 @@ class Core {
   std::atomic<std::size_t> errands_{0};
   std::function<void()> after_errands_;
   bool draining_ = false;
+  bool doors_are_closed_ = false;
   bool stopped_ = false;
 };
 

@@ -138,7 +138,8 @@ void Process::drain() {
 }
 
 void Process::close_doors() {
-  log::info("draining: no new connections; {} are open", service_.open_connections());
+  log::info("draining: no new connections once the links have ended; {} are open",
+            service_.open_connections());
   service_.drain();
   const std::lock_guard lock(mutex_);
   doors_closed_ = clock_.steady_now();

@@ -35,10 +35,11 @@ class ForgottenTable {
 };
 
 // What a ForgottenTable knows a URI by, under whatever scheme and country it is kept: host in its
-// normal form and path with query.
+// canonical form and path, whose queries are forgotten together: rules may take of a query what
+// they like.
 [[nodiscard]] inline std::uint64_t forgotten_uri(std::string_view host,
-                                                 std::string_view path_and_query) noexcept {
-  return hash64(host) ^ (hash64(path_and_query) * 0x9e3779b97f4a7c15U);
+                                                 std::string_view path) noexcept {
+  return hash64(host) ^ (hash64(path) * 0x9e3779b97f4a7c15U);
 }
 
 }  // namespace ringside::sidecar

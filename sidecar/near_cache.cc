@@ -45,14 +45,19 @@ bool NearCache::admits(const NearKey& key, std::size_t size_bytes, SteadyPoint n
 void NearCache::store(const NearKey& key, const http::Fields& request, KeptPointer response,
                       const Terms& terms) {
   if (terms.asked.forgotten != forgotten_.count(key.uri)) return;
-  if (const Entry* const there = follow(key, request);
-      there != nullptr && there->response && there->asked.number > terms.asked.number) {
-    return;
-  }
+  const auto is_newer = [&](const Entry* entry) {
+    return entry != nullptr && entry->asked.number > terms.asked.number;
+  };
+  const Entry* const first = look(key.text);
+  const bool first_stays = is_newer(first);
+  if (first_stays && (first->response || first->vary != terms.vary)) return;
   Entry entry{key.text, key.hash, key.uri, std::move(response), {}, terms.until, terms.asked};
   if (!terms.vary.empty()) {
     entry.place.append("\n").append(http::variant_key(terms.vary, request));
-    put({key.text, key.hash, key.uri, nullptr, terms.vary, terms.until, terms.asked});
+    if (is_newer(look(entry.place))) return;
+    if (!first_stays) {
+      put({key.text, key.hash, key.uri, nullptr, terms.vary, terms.until, terms.asked});
+    }
   }
   put(std::move(entry));
 }

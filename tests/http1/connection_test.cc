@@ -251,7 +251,7 @@ TEST_F(ConnectionTest, ClosesWhileItIsIdleOnly) {
 
 TEST_F(ConnectionTest, OneThatComesToWaitDuringADrainEnds) {
   run_with(ErrorSource::client, [this](Connection& connection, RawSocket& far) -> Task<void> {
-    core().set_draining();
+    core().close_doors();
     far.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     RequestHead head;
     const auto begun = co_await connection.wait_for_message();  // it had come: it is answered

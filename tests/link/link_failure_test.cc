@@ -189,14 +189,14 @@ TEST_F(LinkFailureTest, ARequestThatHasFailedThereLeavesTheOthers) {
   EXPECT_EQ(asked(peer.address()).body, "link /");
 }
 
-// Where nothing else had come, the link was closed, and what else was asked on it was asked again.
-TEST_F(LinkFailureTest, ATimeoutOnAQuietLinkFailsOneRequestAndLeavesTheOthers) {
+TEST_F(LinkFailureTest, ATimeoutFailsOneRequestAndLeavesTheOthers) {
   std::atomic<unsigned> came{0};
   ScriptedPeer peer(member([&](Stage& stage) {
     const Stream slow = read_request_frame(stage).stream;
     ++came;
     const Stream other = read_request_frame(stage).stream;
     ++came;
+    stage.send(answer_frame(read_request_frame(stage).stream, "heard of"));
     const OwnedFrame cancel = read_frame(stage);
     EXPECT_EQ(cancel.type, FrameType::cancel);
     EXPECT_EQ(cancel.stream, slow);
@@ -214,6 +214,7 @@ TEST_F(LinkFailureTest, ATimeoutOnAQuietLinkFailsOneRequestAndLeavesTheOthers) {
   EXPECT_TRUE(eventually([&] { return came == 1; }));
   auto asking_too = start_asking(peer.address(), other);
   EXPECT_TRUE(eventually([&] { return came == 2; }));
+  EXPECT_EQ(asked(peer.address()).body, "heard of");
   clock_.advance(Milliseconds{1'000} + limits::deadline_tick);
   asking.get();
   ASSERT_TRUE(slow.error);
@@ -224,6 +225,35 @@ TEST_F(LinkFailureTest, ATimeoutOnAQuietLinkFailsOneRequestAndLeavesTheOthers) {
   asking_too.get();
   EXPECT_EQ(other.body, "two");
   EXPECT_EQ(asked(peer.address()).body, "link /");
+}
+
+// It may be slow, and it was closed, so that the others were asked again; or it may be dead, and it
+// was left open for all who came.
+TEST_F(LinkFailureTest, AfterATimeoutASilentLinkServesThoseOnItAndNobodyElse) {
+  std::atomic<unsigned> came{0};
+  ScriptedPeer peer(member([&](Stage& stage) {
+    read_request_frame(stage);
+    ++came;
+    const Stream other = read_request_frame(stage).stream;
+    ++came;
+    EXPECT_EQ(read_frame(stage).type, FrameType::cancel);
+    stage.send(answer_frame(other, "two"));
+    stage.stall();
+  }));
+  open_link(peer.address());
+  Outcome slow;
+  Outcome other;
+  auto asking = start_asking(peer.address(), slow, {.first_byte_timeout = Milliseconds{1'000}});
+  EXPECT_TRUE(eventually([&] { return came == 1; }));
+  auto asking_too = start_asking(peer.address(), other);
+  EXPECT_TRUE(eventually([&] { return came == 2; }));
+  clock_.advance(Milliseconds{1'000} + limits::deadline_tick);
+  asking.get();
+  asking_too.get();
+  ASSERT_TRUE(slow.error);
+  EXPECT_EQ(slow.error->kind, ErrorKind::timeout);
+  EXPECT_EQ(other.body, "two");
+  EXPECT_EQ(asked(peer.address()).body, "plain");
 }
 
 // A member that nobody has heard of since, on the link or by probes, has no use for a link.

@@ -212,7 +212,8 @@ TEST_F(TicketsOfCoresTest, AreFoundByAConnectionToAnyCore) {
   // They go on where they are.
   for (TestClient& client : clients) EXPECT_EQ(client.get("/after").body, "of /after");
   EXPECT_TRUE(eventually([&] { return ledger_.all_sent("/large").size() == count; }));
-  EXPECT_EQ(server_->open_connections(), count + 1);
+  // One that moves counts twice for a moment.
+  EXPECT_TRUE(eventually([&] { return server_->open_connections() == count + 1; }));
 }
 
 }  // namespace

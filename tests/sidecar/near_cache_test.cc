@@ -182,6 +182,24 @@ TEST_F(NearCacheTest, VariantsLieBehindASignpost) {
   EXPECT_EQ(find(cache_, "k", noon, de), "nothing");
 }
 
+// 1. One is asked for by `fr`; 2. another by `de`, and is kept by what it varies on; 3. the first
+// comes, which varies on nothing.
+TEST_F(NearCacheTest, AnAnswerAskedForEarlierDoesNotReplaceALaterSignpost) {
+  const auto de = fields_of("Accept-Language", "de");
+  const auto fr = fields_of("Accept-Language", "fr");
+  const auto first = cache_.moment(key_of("k"));
+  const auto second = cache_.moment(key_of("k"));
+  cache_.store(key_of("k"), de, response_of("deutsch"), {{"accept-language"}, later, second});
+  cache_.store(key_of("k"), fr, response_of("old"), {{}, later, first});
+  EXPECT_EQ(find(cache_, "k", noon, fr), "nothing");
+  EXPECT_EQ(find(cache_, "k", noon, de), "deutsch");
+  // Beside it there is room for what varies on the same.
+  cache_.store(key_of("k"), fr, response_of("vieux"), {{"accept-language"}, later, first});
+  EXPECT_EQ(find(cache_, "k", noon, fr), "vieux");
+  cache_.store(key_of("k"), de, response_of("alt"), {{"accept-language"}, later, first});
+  EXPECT_EQ(find(cache_, "k", noon, de), "deutsch");
+}
+
 TEST_F(NearCacheTest, APurgeForgetsEverything) {
   keep(cache_, "a", "one");
   keep(cache_, "b", "one");
