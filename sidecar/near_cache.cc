@@ -14,7 +14,7 @@ constexpr std::size_t entry_overhead_bytes = 384;
 
 std::size_t NearCache::Entry::cost_bytes() const noexcept {
   std::size_t cost = entry_overhead_bytes + place.size();
-  for (const std::string& name : vary) cost += sizeof name + name.size();
+  for (const std::string& name : vary) cost += sizeof(std::string) + name.size();
   if (response) cost += response->fields.text().size() + response->body.size();
   return cost;
 }

@@ -43,8 +43,7 @@ class DeadReplica(Tier):
 
         def kill(_):
             seen = answered()
-            victim.signal(signal.SIGKILL)
-            victim.wait()
+            victim.kill()
             wait_until(lambda: answered() > seen + 500, "traffic after the kill")
             ended.set()
 
@@ -71,8 +70,7 @@ class DeadReplica(Tier):
 
     def test_without_any_replica_the_answer_is_503_and_says_why(self):
         for replica in self.replicas:
-            replica.signal(signal.SIGKILL)
-            replica.wait()
+            replica.kill()
         answer = self.front.get("/page/1")
         self.assertEqual(answer.status, 503)
         self.assertRegex(
@@ -84,8 +82,7 @@ class DeadReplica(Tier):
     def test_a_silent_replica_is_named_once_in_the_log_and_on_readyz(self):
         """Each core said it, of an address, and where all were silent nothing named them."""
         for replica in self.replicas:
-            replica.signal(signal.SIGKILL)
-            replica.wait()
+            replica.kill()
         lines = [f"replica {one.name} at {one.address} does not answer" for one in self.replicas]
 
         def all_told():
@@ -105,8 +102,7 @@ class DeadReplica(Tier):
             self.replicas, "--without-replica", "origin", "--origin", self.source.url
         )
         for replica in self.replicas:
-            replica.signal(signal.SIGKILL)
-            replica.wait()
+            replica.kill()
         answer = front.get("/page/1", "81.2.69.1")
         self.assertEqual(answer.status, 200)
         self.assertEqual(answer.text.split("\n")[0], "GET /page/1 for GB")
@@ -118,8 +114,7 @@ class DeadReplica(Tier):
     def test_a_replica_that_comes_back_is_used_again(self):
         victim = self.replicas[0]
         path = next(path for path, owners in self.owners.items() if owners[0] == victim.name)
-        victim.signal(signal.SIGKILL)
-        victim.wait()
+        victim.kill()
         self.assertEqual(self.front.get(path).replica, self.owners[path][1])
         self.cache(victim.name, self.source, "--listen", victim.address)
         # A probe may have found it gone, and has to find it there again first.

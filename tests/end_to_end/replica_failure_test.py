@@ -128,8 +128,7 @@ class FailingReplica(Tier):
     def test_killed_and_started_again_under_load(self):
         with Load(self.front.address, list(self.owners)) as load:
             killed = time.monotonic()
-            self.victim.signal(signal.SIGKILL)
-            self.victim.wait()
+            self.victim.kill()
             self.is_out()
             load.go_on()
             worst_ms = load.worst_ms(killed)
@@ -150,8 +149,7 @@ class FailingReplica(Tier):
     def test_an_ejected_replica_is_not_asked_and_its_keys_stay_with_their_heirs(self):
         for path in self.owners:
             self.assertEqual(self.front.get(path).status, 200)
-        self.victim.signal(signal.SIGKILL)
-        self.victim.wait()
+        self.victim.kill()
         # Each core finds out for itself; a request goes to one or the other.
         for path in itertools.islice(itertools.cycle(self.lost), 60):
             self.assertEqual(self.front.get(path).replica, self.owners[path][1])
@@ -191,14 +189,13 @@ class FailingReplicaOfTwo(Tier):
         replicas = self.caches(2, source)
         front = self.sidecar(replicas)
         for replica in replicas:
-            replica.signal(signal.SIGKILL)
-            replica.wait()
+            replica.kill()
         for number in range(40):
             self.assertEqual(front.get(f"/{number}").status, 503)
         revived = self.cache(replicas[1].name, source, "--listen", replicas[1].address)
         for number in range(40):
             answer = front.get(f"/{number}")
-            self.assertEqual((answer.status, answer.replica), (200, revived.name))
+            self.assertEqual((answer.status, answer.replica), (200, revived.name), answer.fields)
 
 
 if __name__ == "__main__":

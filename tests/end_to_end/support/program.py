@@ -48,6 +48,14 @@ def ringside(*arguments, expect: int = 0, stdin: str | None = None) -> subproces
     return done
 
 
+held_places: dict[str, socket.socket] = {}  # by the address of a process that was killed
+
+
+def leave_place(address: str) -> None:
+    if address in held_places:
+        held_places.pop(address).close()
+
+
 def trusted(arguments: list[str]) -> bool:
     """Whether there is a key, or none is needed. A test of other things goes without one."""
     own = {"--peer-key-file", "--insecure-peers"} & set(arguments)
@@ -69,6 +77,8 @@ class Process:
         for option in ("--listen", "--admin"):
             if option not in arguments:
                 arguments += [option, "127.0.0.1:0"]
+        self.address = arguments[arguments.index("--listen") + 1]
+        leave_place(self.address)
         self.child = subprocess.Popen(
             [*within, PROGRAM, *arguments],
             stdin=subprocess.DEVNULL,
@@ -124,6 +134,21 @@ class Process:
         self.child.stdout.close()
         if self.child.stderr:
             self.child.stderr.close()
+        leave_place(self.address)
+
+    def kill(self) -> None:
+        """Without warning, and waits for its end. Its port stays taken, though nobody listens: what
+        else is started meanwhile, by other tests too, could get it and answer in its place. It is
+        free again for a process that is told to listen there.
+        """
+        host, port = self.address.rsplit(":", 1)
+        place = socket.socket()
+        for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            place.setsockopt(socket.SOL_SOCKET, option, 1)
+        place.bind((host, int(port)))
+        held_places[self.address] = place
+        self.signal(signal.SIGKILL)
+        self.wait()
 
     def signal(self, number: int) -> None:
         self.child.send_signal(number)
