@@ -95,7 +95,8 @@ class DeadReplica(Tier):
         victim = self.replicas[0]
         self.cache(victim.name, self.source, "--listen", victim.address)
         wait_until(lambda: lines[0] not in self.front.readyz().text, "its return to be seen")
-        self.assertIn(f"replica {victim.name} at {victim.address} answers again", self.front.err)
+        back = f"replica {victim.name} at {victim.address} answers again"
+        wait_until(lambda: back in self.front.err, "the log to tell of its return")
 
     def test_without_any_replica_the_origin_is_asked_where_that_is_configured(self):
         front = self.sidecar(
