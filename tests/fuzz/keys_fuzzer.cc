@@ -2,6 +2,7 @@
 // byte is an x comes from a trusted proxy. What is keyed is what is forwarded (tests/keys).
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 
 #include "tests/fuzz/fuzzer.h"
@@ -34,6 +35,7 @@ void examine(std::string_view input) {
     if (is_trusted) request.remove_prefix(1);
     const std::string objection =
         trial.objection({head_of(request), is_trusted ? "10.0.0.1" : "203.0.113.9"});
+    if (!objection.empty()) std::fprintf(stderr, "%s\n", objection.c_str());
     RINGSIDE_CHECK(objection.empty());
   }
 }

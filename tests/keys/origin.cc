@@ -82,8 +82,9 @@ bool is_of_the_request(const std::string& name) {
 
 std::string echo(std::string_view head) {
   std::string out(target_of(head));
-  const bool reads_plan = out.starts_with("/header");
-  const bool reads_cookies = out.starts_with("/cookie");
+  const std::string path = path_as_read(head) + "/";
+  const bool reads_plan = path.starts_with("/header/");
+  const bool reads_cookies = path.starts_with("/cookie/");
   out += '\n';
   take_line(head);
   std::vector<std::string> lines;
