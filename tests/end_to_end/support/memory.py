@@ -9,10 +9,16 @@ from .program import BUILD, Process
 MIB = 1024 * 1024
 
 
+def sanitizers() -> str:
+    """By their names, with commas; empty: none."""
+    cache = BUILD / "CMakeCache.txt"
+    found = re.search(r"^RINGSIDE_SANITIZE:\w+=(\S*)$", cache.read_text(), re.MULTILINE)
+    return found[1] if found else ""
+
+
 def is_sanitized() -> bool:
     """Under sanitizers a process holds more and freed memory stays; nor is it as fast."""
-    cache = BUILD / "CMakeCache.txt"
-    return bool(re.search(r"^RINGSIDE_SANITIZE:\w+=\S", cache.read_text(), re.MULTILINE))
+    return bool(sanitizers())
 
 
 def _status(process: Process, name: str) -> int:
