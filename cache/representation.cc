@@ -6,7 +6,6 @@
 
 #include "cache/parts.h"
 #include "http/multipart_ranges.h"
-#include "http/vary.h"
 
 namespace ringside::cache {
 namespace {
@@ -59,8 +58,7 @@ void give_multipart(const Transaction& transaction, const StoredPointer& stored,
 
 // A near cache can only follow the Vary that it is shown.
 bool shows_what_it_varies_on(const StoredHead& head, const Rules& rules) {
-  return head.vary().empty() || (!rules.response_fields.replaces("vary") &&
-                                 http::vary_names(head.fields()) == head.vary());
+  return head.vary().empty() || (head.shows_vary() && !rules.response_fields.replaces("vary"));
 }
 
 // For how long a near cache may give it again.

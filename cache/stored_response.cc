@@ -95,8 +95,8 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
     if (!is_among(withheld, field.name)) lines.add(field.name, field.value);
   }
   http::add_date_if_absent(lines, fields, times.received);
-  head->keep(lines);
   head->vary_ = http::vary_names(merged);
+  head->keep(lines);
   if (head->vary_ != stored.vary_) head->variant_ = http::variant_key(head->vary_, request);
 
   for (const http::Field& field : fields) {
@@ -112,6 +112,7 @@ void StoredHead::keep(const http::FieldLines& lines) {
   lines_ = lines.text();
   fields_ = http::fields_of(lines_);
   is_ready_ = !fields_.has("cache-status") && !fields_.has("proxy-status");
+  shows_vary_ = http::vary_names(fields_) == vary_;
 }
 
 std::size_t StoredHead::cost_bytes() const noexcept {

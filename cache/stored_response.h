@@ -67,6 +67,8 @@ class StoredHead {
   [[nodiscard]] const http::Fields& fields() const noexcept { return fields_; }
   [[nodiscard]] const Freshness& freshness() const noexcept { return freshness_; }
   [[nodiscard]] const std::vector<std::string>& vary() const noexcept { return vary_; }
+  // Its Vary says all of that; it may have been withheld.
+  [[nodiscard]] bool shows_vary() const noexcept { return shows_vary_; }
   [[nodiscard]] const std::string& variant() const noexcept { return variant_; }
   [[nodiscard]] std::size_t cost_bytes() const noexcept;
 
@@ -83,6 +85,7 @@ class StoredHead {
   CellString lines_;
   http::Fields fields_;  // views into lines_
   bool is_ready_ = false;
+  bool shows_vary_ = false;
 };
 
 // A stored response, whole or a part of one (RFC 9111 §3.3).
