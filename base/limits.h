@@ -272,6 +272,18 @@ constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refus
 constexpr Milliseconds peer_complaint_interval{10'000};
 // {} for the line about one replica that is not used for it | said again
 constexpr Milliseconds peer_reminder_interval{60'000};
+// {} since the last time | what a replica has the authority over is told to its peers with the next
+// time
+constexpr Milliseconds holdings_interval{100};
+constexpr size_t holdings_size_bytes =
+    512 * kKiB;  // {} | the peer counts as one that holds nothing
+// {} for all peers to say what they hold | the origin is asked
+constexpr Milliseconds holdings_patience{2'000};
+// {}, doubling to {} | a peer that could not be reached is asked again what it holds
+constexpr Milliseconds holder_pause_start{250};
+constexpr Milliseconds holder_pause_most{5'000};
+// {} directions that a miss takes, as holders refuse or fail | the origin is asked
+constexpr unsigned holders_tried = 3;
 constexpr size_t routes = 1024;        // refused
 constexpr size_t shard_key_parts = 8;  // refused
 // {} in a request | all of `Cookie` is keyed, where a shard key has a part of it: origins may read

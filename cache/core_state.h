@@ -1,12 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/seldom.h"
 #include "cache/flight_table.h"
+#include "cache/holders.h"
 #include "cache/missed_purges.h"
 #include "cache/settings.h"
 #include "cache/stalled.h"
@@ -15,6 +16,7 @@
 #include "hop/origin_access.h"
 #include "hop/peer_proof.h"
 #include "hop/upstream.h"
+#include "hop/wire.h"
 #include "http/hop.h"
 #include "metrics/sheet.h"
 #include "net/core.h"
@@ -25,13 +27,17 @@ namespace ringside::cache {
 // What all cores of a replica share. Each part is thread-safe by itself.
 struct Shared {
   Shared(std::string replica_name, std::size_t memory_bytes)
-      : name(std::move(replica_name)), mark(http::random_mark()), store(memory_bytes) {}
+      : name(std::move(replica_name)),
+        mark(http::random_mark()),
+        store(memory_bytes),
+        holders(name, hash64(mark) | 1) {}
   const std::string name;
   const std::string mark;  // stays, whatever the settings call us
   Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;
   MissedPurges missed;
+  Holders holders;
   net::OriginGates gates;
 };
 
@@ -62,11 +68,12 @@ inline std::size_t invalidate_shared(Shared& shared, const CacheKey& key) {
 // What one core's requests share. Only that core's thread touches it.
 struct CoreState {
   CoreState(net::Core& the_core, Shared& the_shared, std::shared_ptr<const Settings> first,
-            metrics::CoreSheet& counts, std::unique_ptr<hop::Upstreams> the_origins)
+            metrics::CoreSheet& counts, const hop::Wire& wire)
       : core(the_core),
         shared(the_shared),
         settings(std::move(first)),
-        origins(std::move(the_origins)),
+        peers(wire.members(the_core, [&counts](LinkEvent event) { counts.count_link(event); })),
+        origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
         sheet(counts) {
     follow(settings);
@@ -78,9 +85,10 @@ struct CoreState {
     identity = http::HopIdentity(shared.name, settings->via_name, shared.mark);
     peer_identity.reset();
     if (settings->peer_keys) {
-      peer_identity.emplace(
+      peer_identity = std::make_shared<const hop::PeerIdentity>(
           hop::PeerIdentity{hop::PeerRole::replica, shared.name, settings->peer_keys});
     }
+    peers->introduce_as(peer_identity);
     origins->set_tls(settings->tls);
     origin_access.forget();
   }
@@ -95,10 +103,11 @@ struct CoreState {
 
   net::Core& core;
   Shared& shared;
-  std::shared_ptr<const Settings> settings;        // the newest; a request keeps what it began with
-  http::HopIdentity identity;                      // by them
-  std::optional<hop::PeerIdentity> peer_identity;  // likewise; nullopt: nobody proves anything
+  std::shared_ptr<const Settings> settings;  // the newest; a request keeps what it began with
+  http::HopIdentity identity;                // by them
+  std::shared_ptr<const hop::PeerIdentity> peer_identity;  // likewise; null: nobody proves anything
   log::Seldom peer_complaints{limits::peer_complaint_interval};
+  std::unique_ptr<hop::Upstreams> peers;
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
   metrics::CoreSheet& sheet;

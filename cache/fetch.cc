@@ -2,7 +2,6 @@
 
 #include "base/limits.h"
 #include "cache/messages.h"
-#include "cache/origin.h"
 #include "cache/selection.h"
 #include "cache/transaction.h"
 #include "http/vary.h"
@@ -111,10 +110,11 @@ Task<Action> Fetch::ask() {
   outgoing.interim_is_optional = true;
   times_.requested = core_.core.now();
   // Others may wait for it who have more time than this request.
-  auto asked = co_await ask_origin(core_, settings_, request_, context_, asking,
-                                   settings_.request_deadline, outgoing);
+  auto asked = co_await ask_holder_or_origin(core_, settings_, request_, context_, asking,
+                                             settings_.request_deadline, outgoing, fill_);
   times_.received = core_.core.now();
   times_.resident = core_.core.resident_now();
+  times_ = earlier(times_, fill_.age_beyond);
   if (!asked) {
     error_ = asked.error();
     co_return decide(fetched(), error_);
@@ -238,6 +238,7 @@ bool Fetch::is_good(const StoredResponse& stored) const {
 void note_fetch(Transaction& transaction, const Fetch& fetch) {
   transaction.status.collapsed = !fetch.led();
   transaction.status.forward_status = fetch.origin_status();
+  if (fetch.holders()) transaction.status.detail = "peer-fill";
   transaction.own_lines = fetch.own_lines();
   transaction.is_what_is_stored =
       fetch.own_lines().empty() && fetch.storability() == Storability::storable;

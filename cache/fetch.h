@@ -9,6 +9,7 @@
 #include "cache/decision.h"
 #include "cache/fetch_plan.h"
 #include "cache/flight.h"
+#include "cache/holder.h"
 #include "cache/leadership.h"
 #include "cache/request_context.h"
 #include "hop/upstream.h"
@@ -19,8 +20,8 @@ namespace ringside::cache {
 
 // One request's way to a response that the store doesn't have: it joins the one flight for its key,
 // variant and range, or leads it. A thousand requests for a cold key cost one fetch ("collapsed
-// forwarding"). Who leads goes through the chain of sources: the store once more, then the origin;
-// what to make of what came cache/decision.h says, and this does it.
+// forwarding"). Who leads goes through the chain of sources: the store once more, then the bucket's
+// holder, then the origin; what to make of what came cache/decision.h says, and this does it.
 class Fetch {
  public:
   enum class Purpose {
@@ -62,6 +63,8 @@ class Fetch {
   [[nodiscard]] bool led() const noexcept { return led_; }
   // The status of the origin's answer to it; 0: none.
   [[nodiscard]] int origin_status() const noexcept { return origin_status_; }
+  // How the bucket's holder came by what it answered; nullopt: it was not asked.
+  [[nodiscard]] std::optional<metrics::Outcome> holders() const noexcept { return fill_.outcome; }
   // Why the origin's answer was not stored.
   [[nodiscard]] Storability storability() const noexcept { return storability_; }
   // Lines of the answer that are for this request alone and not stored.
@@ -98,6 +101,7 @@ class Fetch {
   std::string own_lines_;
   Storability storability_ = Storability::storable;
   int origin_status_ = 0;
+  FillNotes fill_;
   bool led_ = false;
   bool stale_ = false;
 };

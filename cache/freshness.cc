@@ -190,6 +190,10 @@ Seconds age(const Freshness& freshness, TimePoint now) noexcept {
   return freshness.initial_age + std::max(Seconds{0}, whole_seconds(now - freshness.received));
 }
 
+Milliseconds age_beyond(const Freshness& freshness, TimePoint now) noexcept {
+  return std::max(Milliseconds{0}, now - freshness.received) % Seconds{1};
+}
+
 Seconds time_to_live(const Freshness& freshness, TimePoint now) noexcept {
   return freshness.lifetime - age(freshness, now);
 }

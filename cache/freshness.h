@@ -42,6 +42,11 @@ struct ExchangeTimes {
   [[nodiscard]] TimePoint resident_at() const noexcept { return resident.value_or(received); }
 };
 
+// The same exchange, if the answer is by so much older than its Age says.
+[[nodiscard]] inline ExchangeTimes earlier(const ExchangeTimes& times, Milliseconds by) noexcept {
+  return {times.requested - by, times.received - by, times.resident_at() - by};
+}
+
 // What a response says to us: the first of `rules.targeted` that is there, valid and not empty (RFC
 // 9213 §2.2), else Cache-Control. Where the route does not heed the origin, only what protects
 // somebody is left of it. no-cache and private with names count as without where we could not do
@@ -67,6 +72,8 @@ struct FreshnessInput {
 // current_age of §4.2.3. `now`, here as in all that asks for how long something has been kept, is
 // Clock::resident_now: a wall clock that is set back would make what is stored fresh again.
 [[nodiscard]] Seconds age(const Freshness& freshness, TimePoint now) noexcept;
+// What age() leaves out: less than a second.
+[[nodiscard]] Milliseconds age_beyond(const Freshness& freshness, TimePoint now) noexcept;
 // What is left of the lifetime; negative once stale.
 [[nodiscard]] Seconds time_to_live(const Freshness& freshness, TimePoint now) noexcept;
 

@@ -9,6 +9,7 @@
 #include "cache/flight_body.h"
 #include "cache/invalidation.h"
 #include "cache/pass.h"
+#include "cache/peer_talk.h"
 #include "cache/refresh.h"
 #include "cache/representation.h"
 #include "cache/selection.h"
@@ -93,7 +94,7 @@ bool Handler::introduce(const IpAddress& from, const http::RequestHead& request,
                         http::Response& response) {
   if (door_.is_settled()) return false;
   const auto& self = transaction_.core.peer_identity;
-  const auto heard = door_.hear(self ? &*self : nullptr, request, response);
+  const auto heard = door_.hear(self.get(), request, response);
   if (door_.proven()) proven_ = door_.proven();
   if (!heard.complaint.empty()) complain(from, heard.complaint);
   return heard.is_word;
@@ -132,6 +133,7 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   if (context.hop.answer_here) co_return answer_options(response);
   if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
+  if (is_misdirected(decision)) co_return name_holder(response);
   switch (decision.step) {
     case Step::give_and_refresh:
       refresh_in_background(transaction_);
@@ -201,6 +203,24 @@ Decision Handler::look_up() {
                 slices_are_stored, transaction_.resident_now());
 }
 
+// A peer has nothing stored for it, nor have we, and it is not ours to fetch.
+bool Handler::is_misdirected(const Decision& decision) const {
+  const RequestContext& context = transaction_.context;
+  const bool fetches = decision.step == Step::fetch || decision.step == Step::fetch_slices ||
+                       decision.step == Step::pass_on;
+  return context.fills_peer && context.key.bucket && fetches &&
+         !transaction_.core.shared.holders.answers_for(*context.key.bucket);
+}
+
+void Handler::name_holder(http::Response& response) {
+  transaction_.outcome = metrics::Outcome::bypass;
+  response.begin(421, http::reason_of(421));
+  response.fields.add("Content-Length", "0");
+  http::add_date(response.fields, transaction_.now());
+  response.fields.add(http::internal::outcome, metrics::name(transaction_.outcome));
+  response.fields.add(http::internal::holder, "-");
+}
+
 Task<void> Handler::answer_shared(http::Response& response) {
   using From = Fetch::From;
   Transaction& transaction = transaction_;
@@ -212,18 +232,19 @@ Task<void> Handler::answer_shared(http::Response& response) {
     case From::flight: {
       const auto answer = fetch.answer();
       transaction.status.stored = answer.is_kept;
-      transaction.outcome = fetch.led() ? metrics::Outcome::miss : metrics::Outcome::collapsed;
+      transaction.outcome = fetch.led() ? fetch.holders().value_or(metrics::Outcome::miss)
+                                        : metrics::Outcome::collapsed;
       co_return give_flight(transaction, fetch.take_reader(), answer, response);
     }
     case From::store:
       transaction.status.stored =
           fetch.led() && !fetch.is_stale() && fetch.storability() == Storability::storable;
-      transaction.outcome =
-          fetch.led() ? metrics::Outcome::revalidated : metrics::Outcome::collapsed;
+      transaction.outcome = fetch.led() ? fetch.holders().value_or(metrics::Outcome::revalidated)
+                                        : metrics::Outcome::collapsed;
       if (fetch.is_stale()) transaction.outcome = metrics::Outcome::stale;
       co_return give_stored(transaction, fetch.response(), response);
     case From::exchange:
-      transaction.outcome = metrics::Outcome::miss;
+      transaction.outcome = fetch.holders().value_or(metrics::Outcome::miss);
       transaction.status.detail = name(fetch.storability());
       co_return give_exchange(transaction, fetch.take_exchange(), response);
     case From::elsewhere:
@@ -238,6 +259,8 @@ Task<void> Handler::answer_shared(http::Response& response) {
 // has learnt that is not valid any more.
 void Handler::answer_options(http::Response& response) {
   transaction_.outcome = metrics::Outcome::bypass;
+  const auto asked = transaction_.request->fields.first(http::internal::holdings);
+  if (asked) return answer_holdings(transaction_.core, *asked, response);
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {
     removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "http/byte_range.h"
 #include "http/canonical_field.h"
 #include "http/conditional.h"
@@ -62,13 +63,10 @@ void add_fields(http::FieldLines& out, const http::Fields& fields, const Rules& 
   }
 }
 
-}  // namespace
-
-void write_origin_fields(http::FieldLines& out, const http::RequestHead& request,
-                         const RequestContext& context, const Settings& settings,
-                         std::string_view own_via, const Asking& asking) {
-  out.clear();
-  if (context.route != nullptr) add_capability(out, context.rules());
+// What the request says, by the context and the way it is asked.
+void add_request(http::FieldLines& out, const http::RequestHead& request,
+                 const RequestContext& context, const Settings& settings, std::string_view own_via,
+                 const Asking& asking) {
   const http::HopByHop hop_by_hop(request.fields);
   for (const http::Field& field : request.fields) {
     if (is_rewritten(field.name, settings) || http::is_internal(field.name) ||
@@ -82,6 +80,32 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
   http::add_hop_fields(out, request, context.hop, own_via);
   if (!context.country.empty()) out.add(settings.country_header, context.country);
   add_asking(out, asking);
+}
+
+}  // namespace
+
+void write_origin_fields(http::FieldLines& out, const http::RequestHead& request,
+                         const RequestContext& context, const Settings& settings,
+                         std::string_view own_via, const Asking& asking) {
+  out.clear();
+  if (context.route != nullptr) add_capability(out, context.rules());
+  add_request(out, request, context, settings, own_via, asking);
+}
+
+void write_holder_fields(http::FieldLines& out, const http::RequestHead& request,
+                         const RequestContext& context, const Settings& settings,
+                         const FillAsking& fill, const Asking& asking) {
+  namespace internal = http::internal;
+  out.clear();
+  add_request(out, request, context, settings, fill.own_via, asking);
+  for (const std::string_view name : {internal::topology, internal::extra_key, internal::bucket,
+                                      internal::scheme, internal::client}) {
+    if (const auto value = request.fields.first(name)) out.add(name, *value);
+  }
+  out.add(internal::fill, fill.own_name);
+  const Milliseconds share =
+      std::max(fill.time_allowed - limits::replica_answer_allowance, fill.time_allowed / 2);
+  out.add(internal::deadline, fmt::format_int(share.count()).c_str());
 }
 
 void begin_stored(http::Response& out, const std::shared_ptr<const StoredHead>& stored,
@@ -168,7 +192,11 @@ void end_response(http::Response& out, const ResponseNotes& notes) {
   if (notes.length_bytes) {
     fields.add("Content-Length", fmt::format_int(*notes.length_bytes).c_str());
   }
-  http::add_cache_status(fields, notes.status);
+  if (notes.to_peer) {
+    fields.add(http::internal::age_beyond, fmt::format_int(notes.age_beyond.count()).c_str());
+  } else {
+    http::add_cache_status(fields, notes.status);
+  }
   if (notes.to_impostor) fields.add(http::internal::unproven, "1");
   if (notes.to_sidecar) {
     fields.add(http::internal::outcome, metrics::name(notes.outcome));

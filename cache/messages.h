@@ -32,6 +32,17 @@ void write_origin_fields(http::FieldLines& out, const http::RequestHead& request
                          const RequestContext& context, const Settings& settings,
                          std::string_view own_via, const Asking& asking);
 
+// What a holder is told besides by a replica that asks it.
+struct FillAsking {
+  std::string_view own_via;
+  std::string_view own_name;
+  Milliseconds time_allowed;  // of which it is given a little less
+};
+// Likewise for the request to the bucket's holder, which knows it by the same key.
+void write_holder_fields(http::FieldLines& out, const http::RequestHead& request,
+                         const RequestContext& context, const Settings& settings,
+                         const FillAsking& fill, const Asking& asking);
+
 // What a response says besides the stored or forwarded fields.
 struct ResponseNotes {
   http::CacheStatus status;
@@ -40,6 +51,8 @@ struct ResponseNotes {
   std::optional<std::uint64_t> length_bytes{};  // Content-Length
   std::optional<Milliseconds> near_ttl{};       // see internal::near_ttl
   bool to_sidecar = false;
+  bool to_peer = false;          // which says itself how it came by it
+  Milliseconds age_beyond{0};    // see internal::age_beyond
   bool to_impostor = false;      // it spoke like a sidecar, and has not proved to be one
   std::string_view own_lines{};  // of lines_not_stored
 };

@@ -18,7 +18,7 @@ namespace {
 void give_tunnel(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
                  http::Response& response) {
   transaction.outcome = metrics::Outcome::bypass;
-  begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
+  begin_forwarded(response, exchange->head(), transaction.response_rules(), transaction.now(),
                   transaction.core.identity.via_name);
   const std::shared_ptr<hop::Exchange> owner = std::move(exchange);
   response.tunnel = {owner, &owner->stream()};
@@ -123,7 +123,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
 
 void give_exchange(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
                    http::Response& response) {
-  begin_forwarded(response, exchange->head(), transaction.rules(), transaction.now(),
+  begin_forwarded(response, exchange->head(), transaction.response_rules(), transaction.now(),
                   transaction.core.identity.via_name);
   end_response(response, transaction.notes());
   transaction.is_from_exchange = true;

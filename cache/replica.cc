@@ -7,6 +7,7 @@
 #include "cache/core_state.h"
 #include "cache/handler.h"
 #include "cache/invalidation.h"
+#include "cache/peer_talk.h"
 #include "net/core.h"
 #include "net/waiter.h"
 
@@ -19,7 +20,8 @@ Task<void> age_pools(CoreState& state) {
   while (!state.core.stopped()) {
     co_await waiter.wait(state.core.steady_now() +
                          (keeps ? limits::pool_sweep : limits::upstream_idle_timeout));
-    keeps = state.origins->close_idle();
+    const bool keeps_peers = state.peers->close_idle();
+    keeps = state.origins->close_idle() || keeps_peers;
   }
 }
 
@@ -30,16 +32,16 @@ struct Replica::Impl {
       : shared(start.name, start.memory_bytes),
         sheet(metrics::Role::cache, start.name, the_cores.size()),
         settings(start.settings) {
-    show_topology(*start.settings);
+    follow(*start.settings);
     shared.gates.keep(net::origin_addresses(start.settings->routes),
                       start.settings->origin_connections);
     for (std::size_t index = 0; index < the_cores.size(); ++index) {
       net::Core& core = the_cores[index];
-      cores.push_back(
-          std::make_unique<CoreState>(core, shared, start.settings, sheet.core(index),
-                                      start.setup.wire->upstreams(core, ErrorSource::origin)));
+      cores.push_back(std::make_unique<CoreState>(core, shared, start.settings, sheet.core(index),
+                                                  *start.setup.wire));
       core.spawn(age_pools(*cores.back()));
     }
+    cores.front()->core.spawn(talk_to_peers(*cores.front()));
     shared.store.on_pressure([this] { relieve(); });
   }
 
@@ -61,10 +63,11 @@ struct Replica::Impl {
     return current.insecure_peers ? std::nullopt : std::optional(current.connections_per_address);
   }
 
-  void show_topology(const Settings& of) {
-    if (!of.membership) return;
-    sheet.set_topology(of.membership->topology->version(), of.membership->size(),
-                       of.membership->topology_id);
+  void follow(const Settings& next) {
+    shared.holders.change([&](tier::Authority& authority) { authority.follow(next.membership); });
+    const tier::MembershipPointer& of = next.membership;
+    if (!of) return;
+    sheet.set_topology(of->topology->version(), of->size(), of->topology_id);
   }
 
   Shared shared;
@@ -96,7 +99,7 @@ const std::string& Replica::name() const noexcept { return impl_->shared.name; }
 
 void Replica::apply(std::shared_ptr<const Settings> settings) {
   impl_->settings.set(settings);
-  impl_->show_topology(*settings);
+  impl_->follow(*settings);
   impl_->shared.gates.keep(net::origin_addresses(settings->routes), settings->origin_connections);
   cores().on_each([&](net::Core& core) { impl_->cores[core.index()]->follow(settings); });
 }

@@ -49,7 +49,7 @@ void give_multipart(const Transaction& transaction, const StoredPointer& stored,
   const auto type = stored->head->fields().first("content-type").value_or(std::string_view{});
   auto framed = http::frame_ranges(spans, complete_length_bytes(*stored), type,
                                    http::multipart_boundary(random_number()));
-  begin_partial(response, *stored->head, transaction.rules(), {}, framed.content_type);
+  begin_partial(response, *stored->head, transaction.response_rules(), {}, framed.content_type);
   notes.length_bytes = framed.length_bytes;
   end_response(response, notes);
   response.body =
@@ -83,7 +83,7 @@ Selection begin_response(const Transaction& transaction, const Representation& r
   if (is_multipart) selection = {};
   switch (selection.kind) {
     case Selection::Kind::not_modified:
-      begin_not_modified(response, head, transaction.rules());
+      begin_not_modified(response, head, transaction.response_rules());
       notes.near_ttl.reset();
       break;
     case Selection::Kind::unsatisfiable:
@@ -92,13 +92,13 @@ Selection begin_response(const Transaction& transaction, const Representation& r
       notes.near_ttl.reset();
       break;
     case Selection::Kind::parts:
-      begin_partial(response, head, transaction.rules(),
+      begin_partial(response, head, transaction.response_rules(),
                     http::content_range_text(selection.spans.front(), complete), {});
       notes.length_bytes = selection.spans.front().size();
       notes.near_ttl.reset();
       break;
     case Selection::Kind::whole:
-      begin_stored(response, representation.head, transaction.rules());
+      begin_stored(response, representation.head, transaction.response_rules());
       response.length_is_known = representation.length_bytes.has_value();
       if (head.status() != 204) notes.length_bytes = representation.length_bytes;
       break;
@@ -114,6 +114,7 @@ void give_stored(Transaction& transaction, const StoredPointer& stored, http::Re
       time_to_live(head.freshness(), transaction.resident_now()).count();
   ResponseNotes notes = transaction.notes();
   notes.age = age(head.freshness(), transaction.resident_now());
+  notes.age_beyond = age_beyond(head.freshness(), transaction.resident_now());
   notes.near_ttl = near_ttl(transaction, head);
   const Representation representation{stored->head, complete_length_bytes(*stored),
                                       stored->body->size_bytes, true};

@@ -12,14 +12,6 @@
 namespace ringside::cache {
 namespace {
 
-Milliseconds milliseconds(std::string_view digits, Milliseconds otherwise) noexcept {
-  std::int64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, value);
-  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end && value >= 0;
-  return is_number ? Milliseconds{value} : otherwise;
-}
-
 // nullopt: nobody says, or what is said is no bucket.
 std::optional<shard::Bucket> bucket_in(std::string_view digits) noexcept {
   shard::Bucket bucket = 0;
@@ -88,6 +80,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.method = request.method;
   context.route = nullptr;
   context.from_sidecar = request.fields.has(http::internal::topology);
+  context.fills_peer = context.from_sidecar && request.fields.has(http::internal::fill);
   context.client = client_of(request.fields, context.from_sidecar, from);
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();
@@ -104,8 +97,9 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
                                 : std::string_view{};
   };
   context.country = said(settings.country_header);
-  context.time_allowed = std::min(
-      settings.request_deadline, milliseconds(said(http::internal::deadline), Milliseconds::max()));
+  context.time_allowed =
+      std::min(settings.request_deadline,
+               milliseconds_in(said(http::internal::deadline), Milliseconds::max()));
   const auto found = settings.route_table.find_canonical(context.host, context.target);
   if (!found) return found.error();
   const std::optional<std::size_t> route = *found;
@@ -132,6 +126,14 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
                  "no route for " + context.host + context.target.path};
   }
   return {};
+}
+
+Milliseconds milliseconds_in(std::string_view digits, Milliseconds otherwise) noexcept {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end && value >= 0;
+  return is_number ? Milliseconds{value} : otherwise;
 }
 
 bool strip_internal(http::Fields& fields) {

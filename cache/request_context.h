@@ -24,6 +24,7 @@ struct RequestContext {
   std::string host;
   std::string country;  // as the sidecar said it; empty where it didn't
   bool from_sidecar = false;
+  bool fills_peer = false;  // another replica asks, which has nothing stored for it
   // Whose share of an origin's places it takes: the client that the sidecar told of, or else who
   // asks; nobody's where a sidecar tells of none.
   IpAddress client;
@@ -54,6 +55,10 @@ struct RequestContext {
                                         std::string_view own_via, const IpAddress& from,
                                         RequestContext& context,
                                         Keyspace keyspace = Keyspace::members);
+
+// The value of a field of ours, as far as it is one.
+[[nodiscard]] Milliseconds milliseconds_in(std::string_view digits,
+                                           Milliseconds otherwise) noexcept;
 
 // What a stranger may not say: takes the internal fields away. True where it spoke like a sidecar.
 bool strip_internal(http::Fields& fields);

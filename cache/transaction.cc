@@ -24,6 +24,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   context.method.clear();
   context.country.clear();
   context.from_sidecar = false;
+  context.fills_peer = false;
   status = {};
   status.cache = core.shared.name;  // settings, and with them the identity, may change meanwhile
   status.forward = http::CacheStatus::Forward::bypass;
@@ -41,9 +42,15 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.status = status;
   notes.outcome = outcome;
   notes.to_sidecar = context.from_sidecar;
+  notes.to_peer = context.fills_peer;
   notes.to_impostor = is_from_impostor;
   notes.own_lines = own_lines;
   return notes;
+}
+
+const Rules& Transaction::response_rules() const noexcept {
+  static const Rules none;
+  return context.fills_peer ? none : rules();
 }
 
 http::Caller* Transaction::interim_to() const noexcept {

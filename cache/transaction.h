@@ -47,6 +47,8 @@ struct Transaction {
   }
   // What the route makes of requests and responses.
   [[nodiscard]] const Rules& rules() const noexcept { return context.rules(); }
+  // Likewise, of this response: a peer that stores it is given it as it came.
+  [[nodiscard]] const Rules& response_rules() const noexcept;
   [[nodiscard]] TimePoint now() const noexcept { return core.core.now(); }
   // For all that asks how old something stored is.
   [[nodiscard]] TimePoint resident_now() const noexcept { return core.core.resident_now(); }

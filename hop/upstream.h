@@ -38,6 +38,8 @@ struct UpstreamRequest {
   // Others wait for the response as well: who can't be told of an interim one at once is given up,
   // and the exchange goes on without it.
   bool interim_is_optional = false;
+  // The response is read, and not only passed on: all of it is in the head's `fields`.
+  bool reads_fields = false;
   bool upgrades = false;    // another protocol is asked for: 101 is a response
   std::string_view peer{};  // the replica that it is for; what Upstreams::introduce_as is about
 };

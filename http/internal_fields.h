@@ -32,9 +32,21 @@ inline constexpr std::string_view detail = "Ringside-Detail";
 // said of answers that need no further judging: fresh, complete, and varying on what Vary says.
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
-// To the sidecar, with a 421: the name of the replica that has the shard now. Whoever says so has
-// given it away, and has not touched the request.
+// To a member, with a 421: the name of the replica that has the shard now; `-`: some other one.
+// Whoever says so has given it away, or never had it, and has not touched the request.
 inline constexpr std::string_view holder = "Ringside-Holder";
+
+// To a replica, from another one that has nothing stored for the request: the name of that one. It
+// is answered from the store or, by who has the authority over the bucket, from the origin; anybody
+// else refuses it (421, with `holder`).
+inline constexpr std::string_view fill = "Ringside-Fill";
+// With the answer to that: by how many milliseconds it is older than its Age says, so that a move
+// makes nothing fresher.
+inline constexpr std::string_view age_beyond = "Ringside-Age-Beyond-Ms";
+// To a replica, with such an OPTIONS as below: the name of the one that asks, the version of its
+// holdings (tier/holdings.h), and the version of the other's that it knows. With the answer: the
+// version of the other's. They are the content where they are not known yet.
+inline constexpr std::string_view holdings = "Ringside-Holdings";
 
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a
 // URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One

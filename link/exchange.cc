@@ -30,6 +30,7 @@ void Exchange::begin(std::shared_ptr<Link> link, const hop::UpstreamRequest& req
   link_ = std::move(link);
   const SteadyPoint now = links_.core().steady_now();
   method_ = request.method;
+  reads_fields_ = request.reads_fields;
   frames_before_ = link_->frames();
   stream_ = link_->ask(request, *this);
   Deadline::set(std::min(limits.deadline, now + limits.first_byte_timeout));
@@ -142,6 +143,11 @@ void Exchange::deliver(const Frame& frame) {
     hold_bytes(space_->bytes.capacity());
     is_right = read_answer(space_->bytes, method_ == "HEAD", space_->answer);
     answered_ = is_right.has_value();
+    if (answered_ && reads_fields_) {
+      http::ResponseHead& head = space_->answer.head;
+      head.fields = http::fields_of(head);
+      head.ready_lines = {};
+    }
   } else if (frame.type == FrameType::ticket) {
     const auto number = read_ticket(frame.payload);
     if (number) {

@@ -67,6 +67,7 @@ class Exchange final : public hop::Exchange, private Asked, private net::Deadlin
   std::uint64_t frames_before_ = 0;  // of the link
   std::size_t held_bytes_ = 0;       // that count in the core's buffers
   std::string_view method_;
+  bool reads_fields_ = false;  // see hop::UpstreamRequest
   bool answered_ = false;
   bool was_answered_ = false;  // though that may have been no answer
   bool interim_given_up_ = false;

@@ -8,6 +8,8 @@ namespace {
 constexpr std::array<std::string_view, origin_answer_count> answer_names = {"2xx", "3xx", "4xx",
                                                                             "5xx", "failed"};
 constexpr std::array<std::string_view, probe_answer_count> probe_names = {"answered", "failed"};
+constexpr std::array<std::string_view, holder_answer_count> holder_names = {"answered", "refused",
+                                                                            "failed", "unknown"};
 
 void append_error(LabelValues& out, std::size_t cause) {
   const bool failed_over = cause == static_cast<std::size_t>(ErrorCause::failed_over);
@@ -40,6 +42,9 @@ void append(LabelValues& out, Label label, std::size_t value) {
       return;
     case Label::probe:
       out.emplace_back("result", probe_names[value]);
+      break;
+    case Label::holder:
+      out.emplace_back("result", holder_names[value]);
       return;
     case Label::error:
       append_error(out, value);

@@ -30,6 +30,11 @@ inline constexpr std::size_t origin_answer_count = 5;
 enum class ProbeAnswer : std::uint8_t { answered, failed };
 inline constexpr std::size_t probe_answer_count = 2;
 
+// How a replica's question to the holder of a bucket ended: with an answer; it did not have the
+// authority; it did not answer; nobody was asked, since not all peers had said what they hold.
+enum class HolderAnswer : std::uint8_t { answered, refused, failed, unknown };
+inline constexpr std::size_t holder_answer_count = 4;
+
 // Whose doing an error was and what it was; of origins that were followed by another try, why they
 // failed is not kept.
 inline constexpr std::size_t error_source_count = 4;
@@ -70,6 +75,7 @@ enum class Label : std::uint8_t {
   country,
   answer,  // an OriginAnswer
   probe,   // result: a ProbeAnswer
+  holder,  // result: a HolderAnswer
   error,   // source and kind: an ErrorCause
   bucket,  // of a histogram
   // What is counted for each name of a sheet:
@@ -94,6 +100,8 @@ enum class Label : std::uint8_t {
       return origin_answer_count;
     case Label::probe:
       return probe_answer_count;
+    case Label::holder:
+      return holder_answer_count;
     case Label::error:
       return error_cause_count;
     case Label::bucket:
@@ -118,6 +126,8 @@ template <>
 inline constexpr Label label_of<OriginAnswer> = Label::answer;
 template <>
 inline constexpr Label label_of<ProbeAnswer> = Label::probe;
+template <>
+inline constexpr Label label_of<HolderAnswer> = Label::holder;
 template <>
 inline constexpr Label label_of<ErrorCause> = Label::error;
 template <>

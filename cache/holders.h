@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "net/waiter.h"
+#include "tier/authority.h"
+
+namespace ringside::cache {
+
+// What this replica knows of who holds which bucket (tier/authority.h), for all of its cores.
+// Thread-safe; nothing on the way of a hit asks it.
+class Holders {
+ public:
+  using Bell = std::shared_ptr<net::Waiter::Bell>;
+
+  Holders(std::string own_name, tier::Incarnation incarnation)
+      : authority_(std::move(own_name), incarnation) {}
+
+  // Rings once, with the next change, where the way is unknown.
+  [[nodiscard]] tier::Authority::Direction direction(shard::Bucket bucket, const Bell& bell) {
+    const std::lock_guard lock(mutex_);
+    auto direction = authority_.direction(bucket);
+    if (direction.way == tier::Authority::Way::unknown) waiting_.push_back(bell);
+    return direction;
+  }
+  [[nodiscard]] bool answers_for(shard::Bucket bucket) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.answers_for(bucket);
+  }
+  [[nodiscard]] tier::Holdings own() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.own();
+  }
+  [[nodiscard]] bool is_unreachable(std::string_view peer) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.is_unreachable(peer);
+  }
+
+  // Does it to the tier::Authority, and rings for all who wait.
+  template <class Change>
+  void change(const Change& change) {
+    std::unique_lock lock(mutex_);
+    change(authority_);
+    const auto waiting = std::exchange(waiting_, {});
+    lock.unlock();
+    for (const Bell& bell : waiting) bell->wake();
+  }
+  // Whom to ask for their holdings now, and when the next one is due. Rings with the next change.
+  struct Calls {
+    std::vector<tier::Authority::Call> due;
+    std::optional<SteadyPoint> next;
+  };
+  [[nodiscard]] Calls take_calls(SteadyPoint now, const Bell& bell) {
+    const std::lock_guard lock(mutex_);
+    Calls calls{authority_.take_due(now), authority_.next_due()};
+    waiting_.push_back(bell);
+    return calls;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  tier::Authority authority_;
+  std::vector<Bell> waiting_;
+};
+
+}  // namespace ringside::cache

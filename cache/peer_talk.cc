@@ -1,0 +1,144 @@
+#include "cache/peer_talk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "http/error_response.h"
+#include "http/internal_fields.h"
+#include "net/waiter.h"
+
+namespace ringside::cache {
+namespace {
+
+using tier::HoldingsVersion;
+
+constexpr Milliseconds longest_pause = std::chrono::hours{1};
+
+std::string_view take_word(std::string_view& text) noexcept {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+// `NAME INCARNATION NUMBER INCARNATION NUMBER`: who asks, its version, ours that it knows.
+struct Said {
+  std::string_view name;
+  HoldingsVersion theirs;
+  HoldingsVersion known;
+};
+
+std::optional<Said> read_said(std::string_view text) {
+  Said said;
+  said.name = take_word(text);
+  const std::size_t second = text.find(' ');
+  const std::size_t third = text.find(' ', std::min(second, text.size() - 1) + 1);
+  if (second >= text.size() || third >= text.size()) return std::nullopt;
+  const auto theirs = tier::parse_holdings_version(text.substr(0, third));
+  const auto known = tier::parse_holdings_version(text.substr(third + 1));
+  if (!theirs || !known) return std::nullopt;
+  return Said{said.name, *theirs, *known};
+}
+
+Task<Result<std::string>> content_of(hop::Exchange& exchange) {
+  std::string content;
+  for (bool last = false; !last;) {
+    const auto pulled = co_await exchange.pull();
+    if (!pulled) co_return pulled.error();
+    last = pulled->last;
+    for (const std::string_view piece : pulled->pieces) content.append(piece);
+    if (content.size() > limits::holdings_size_bytes) {
+      co_return Error{ErrorKind::body_too_large, ErrorSource::peer, Retry::no,
+                      "holdings: too large"};
+    }
+  }
+  co_return content;
+}
+
+// What a peer has said of its holdings; nullopt: nothing but what is known.
+Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
+                                                     const tier::Authority::Call& call) {
+  const http::Target target{"*", {}, false};
+  const std::string host = call.peer.address.text();
+  const std::string fields =
+      fmt::format("Max-Forwards: 0\r\n{}: {}\r\n{}: {} {} {}\r\n", http::internal::topology,
+                  core.settings->membership->topology_id, http::internal::holdings,
+                  core.shared.name, tier::to_text(call.own), tier::to_text(call.known));
+  hop::UpstreamRequest request;
+  request.method = "OPTIONS";
+  request.target = &target;
+  request.host = host;
+  request.fields = fields;
+  request.peer = call.peer.name;
+  const SteadyPoint deadline = core.core.steady_now() + limits::probe_timeout;
+  const hop::UpstreamLimits limits{limits::probe_timeout, limits::probe_timeout, deadline,
+                                   deadline};
+  const auto exchange = core.peers->exchange();
+  const auto answered = co_await exchange->ask(call.peer.address, request, limits);
+  if (!answered) co_return answered.error();
+  // An older replica, or one that does not take us for a member, holds nothing that we could ask
+  // for.
+  const auto said = exchange->head().fields.first(http::internal::holdings);
+  const auto version = said ? tier::parse_holdings_version(*said) : HoldingsVersion{};
+  if (!version) co_return version.error();
+  if (*version == call.known && said) co_return std::nullopt;
+  const auto content = co_await content_of(*exchange);
+  if (!content) co_return content.error();
+  if (!said) co_return tier::Holdings{};
+  auto holdings = tier::parse_holdings(*content);
+  if (!holdings) co_return holdings.error();
+  co_return *std::move(holdings);
+}
+
+Task<void> hear(CoreState& core, tier::Authority::Call call) {
+  auto heard = co_await ask_peer(core, call);
+  const SteadyPoint now = core.core.steady_now();
+  const std::string& name = call.peer.name;
+  if (!heard) {
+    log::write(log::Level::debug, fmt::format("{}: {} does not say what it holds: {}",
+                                              core.shared.name, name, heard.error().message));
+  }
+  core.shared.holders.change([&](tier::Authority& authority) {
+    if (!heard) {
+      authority.unreachable(name, now);
+    } else if (*heard) {
+      authority.heard(name, **std::move(heard), call.own, now);
+    } else {
+      authority.heard_again(name, call.own, now);
+    }
+  });
+}
+
+}  // namespace
+
+Task<void> talk_to_peers(CoreState& core) {
+  net::Waiter waiter(core.core);
+  while (!core.core.stopped()) {
+    const SteadyPoint now = core.core.steady_now();
+    auto calls = core.shared.holders.take_calls(now, waiter.bell());
+    for (auto& call : calls.due) core.core.spawn(hear(core, std::move(call)));
+    co_await waiter.wait(calls.next.value_or(now + longest_pause));
+  }
+}
+
+void answer_holdings(CoreState& core, std::string_view said, http::Response& response) {
+  const tier::Holdings own = core.shared.holders.own();
+  const auto heard = read_said(said);
+  std::string text;
+  if (!heard || heard->known != own.version) text = tier::to_text(own);
+  response.begin(200, http::reason_of(200));
+  response.fields.add("Content-Length", fmt::to_string(text.size()));
+  http::add_date(response.fields, core.core.now());
+  response.fields.add(http::internal::holdings, tier::to_text(own.version));
+  response.body = http::Body(std::move(text));
+  if (!heard) return;
+  core.shared.holders.change(
+      [&](tier::Authority& authority) { authority.hint(heard->name, heard->theirs); });
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,206 @@
+#include "tier/authority.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace ringside::tier {
+
+using shard::Bucket;
+using shard::bucket_count;
+
+Authority::Authority(std::string own_name, Incarnation incarnation)
+    : own_name_(std::move(own_name)), is_owned_(bucket_count), highest_(bucket_count) {
+  own_.version.incarnation = incarnation;
+  own_.epochs.resize(bucket_count);
+}
+
+void Authority::follow(const MembershipPointer& membership) {
+  membership_ = membership;
+  std::fill(is_owned_.begin(), is_owned_.end(), false);
+  std::vector<Known> before = std::exchange(peers_, {});
+  const auto buckets = membership ? buckets_of(*membership, own_name_) : std::nullopt;
+  is_by_bucket_ = buckets.has_value();
+  if (!is_by_bucket_) return;
+  for (const Bucket bucket : *buckets) is_owned_[bucket] = true;
+  for (Peer& peer : peers_of(*membership, own_name_)) {
+    const auto same = std::find_if(before.begin(), before.end(),
+                                   [&](const Known& known) { return known.peer == peer; });
+    Known known;
+    if (same != before.end()) known = std::move(*same);
+    known.peer = std::move(peer);
+    if (known.peer.address.host.empty()) known.state = State::unreachable;
+    peers_.push_back(std::move(known));
+  }
+  settle();
+}
+
+const Authority::Known* Authority::find(std::string_view peer) const noexcept {
+  const auto known = std::find_if(peers_.begin(), peers_.end(),
+                                  [&](const Known& one) { return one.peer.name == peer; });
+  return known == peers_.end() ? nullptr : &*known;
+}
+
+Authority::Known* Authority::find(std::string_view peer) noexcept {
+  return const_cast<Known*>(std::as_const(*this).find(peer));  // NOLINT: what is ours to change
+}
+
+// Among those that were heard of, reachable or not heard again yet.
+const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
+  const Known* holder = nullptr;
+  for (const Known& known : peers_) {
+    const Epoch epoch = known.holdings.epoch(bucket);
+    if (known.state == State::unreachable || epoch == 0) continue;
+    if (holder == nullptr || epoch > holder->holdings.epoch(bucket)) holder = &known;
+  }
+  return holder;
+}
+
+Authority::Direction Authority::direction(Bucket bucket) const {
+  if (!is_by_bucket_ || own_.epochs[bucket] > 0) return {};
+  const Known* const holder = holder_of(bucket);
+  if (holder != nullptr) {
+    if (holder->state != State::heard) return {Way::unknown};
+    return {Way::holder, holder->peer};
+  }
+  const bool all_heard = std::none_of(peers_.begin(), peers_.end(), [](const Known& known) {
+    return known.state == State::unheard;
+  });
+  return {all_heard ? Way::origin : Way::unknown};
+}
+
+bool Authority::answers_for(Bucket bucket) const noexcept {
+  return !is_by_bucket_ || own_.epochs[bucket] > 0;
+}
+
+bool Authority::wins(const Known& known, Bucket bucket) const noexcept {
+  const Epoch theirs = known.holdings.epoch(bucket);
+  const Epoch ours = own_.epochs[bucket];
+  if (theirs != ours) return theirs > ours;
+  if (is_owned_[bucket]) return false;
+  const auto& owners = membership_->topology->bucket_owners();
+  const bool is_owner = membership_->name(owners[bucket]) == known.peer.name;
+  return is_owner || known.peer.name < own_name_;
+}
+
+void Authority::yield_to(const Known& known) {
+  bool changed = false;
+  for (std::size_t i = 0; i < known.holdings.epochs.size(); ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    highest_[i] = std::max(highest_[i], known.holdings.epochs[i]);
+    if (known.holdings.epochs[i] == 0 || own_.epochs[i] == 0 || !wins(known, bucket)) continue;
+    own_.epochs[i] = 0;
+    changed = true;
+  }
+  if (changed) ++own_.version.number;
+}
+
+// Rule 3.
+void Authority::settle() {
+  for (const Known& known : peers_) {
+    if (known.state == State::unheard) return;
+  }
+  bool changed = false;
+  for (std::size_t i = 0; i < bucket_count; ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (!is_owned_[i] || own_.epochs[i] > 0 || holder_of(bucket) != nullptr) continue;
+    own_.epochs[i] = ++highest_[i];
+    changed = true;
+  }
+  if (changed) ++own_.version.number;
+}
+
+void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVersion& told,
+                      SteadyPoint now) {
+  if (Known* const known = find(peer)) {
+    known->holdings = std::move(holdings);
+    yield_to(*known);
+    heard_again(peer, told, now);
+  }
+}
+
+void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now) {
+  Known* const known = find(peer);
+  if (known == nullptr) return;
+  known->state = State::heard;
+  known->told = told;
+  known->is_asked = false;
+  known->failures = 0;
+  known->not_before = now + limits::holdings_interval;
+  settle();
+}
+
+void Authority::unreachable(std::string_view peer, SteadyPoint now) {
+  Known* const known = find(peer);
+  if (known == nullptr) return;
+  known->state = State::unreachable;
+  known->is_asked = false;
+  known->is_wanted = false;
+  const auto pause = limits::holder_pause_start * (1U << std::min(known->failures, 16U));
+  known->not_before = now + std::min<Milliseconds>(pause, limits::holder_pause_most);
+  ++known->failures;
+  settle();
+}
+
+void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->holdings.version == version) return;
+  known->is_wanted = true;
+  // It is there, whatever we thought of it.
+  known->not_before = {};
+}
+
+void Authority::doubt(std::string_view peer) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->state == State::unreachable) return;
+  known->state = State::unheard;
+  known->holdings = {};
+  known->not_before = {};
+}
+
+void Authority::suspect(std::string_view peer) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->state != State::heard) return;
+  known->is_wanted = true;
+  known->not_before = {};
+}
+
+bool Authority::is_unreachable(std::string_view peer) const noexcept {
+  const Known* const known = find(peer);
+  return known == nullptr || known->state == State::unreachable;
+}
+
+bool Authority::is_due(const Known& known) const noexcept {
+  if (known.is_asked || known.peer.address.host.empty()) return false;
+  return known.state != State::heard || known.is_wanted || known.told != own_.version;
+}
+
+std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
+  std::vector<Call> calls;
+  for (Known& known : peers_) {
+    if (!is_due(known) || now < known.not_before) continue;
+    known.is_asked = true;
+    known.is_wanted = false;
+    calls.push_back({known.peer, known.holdings.version, own_.version});
+  }
+  return calls;
+}
+
+std::optional<SteadyPoint> Authority::next_due() const noexcept {
+  std::optional<SteadyPoint> next;
+  for (const Known& known : peers_) {
+    if (is_due(known) && (!next || known.not_before < *next)) next = known.not_before;
+  }
+  return next;
+}
+
+std::size_t Authority::away() const noexcept {
+  std::size_t away = 0;
+  for (std::size_t i = 0; i < bucket_count; ++i) {
+    if (is_owned_[i] && own_.epochs[i] == 0) ++away;
+  }
+  return away;
+}
+
+}  // namespace ringside::tier

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "tier/buckets.h"
+#include "tier/holdings.h"
+#include "tier/membership.h"
+
+namespace ringside::tier {
+
+// What one replica knows of who has the authority over each bucket, and what follows from it. The
+// rules:
+//
+//   1. The authority over a bucket is one replica's: it alone asks the origin. The owner in a newer
+//      topology that misses asks the holder, and so does whoever is asked in the owner's place.
+//   2. Holdings are heard from each peer, and not remembered beyond the incarnation that told them.
+//   3. The owner takes a bucket over when every peer has been heard or cannot be reached, and none
+//      that was heard has the authority. It raises the epoch above all that it has heard of.
+//   4. Where two have it (after a partition, or for a moment under different topologies), the
+//      higher epoch wins, then the owner in the newest topology, then the name that is first. The
+//      loser lets go; what it has stored are mere copies.
+//
+// A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
+class Authority {
+ public:
+  Authority(std::string own_name, Incarnation incarnation);
+
+  // The newest membership: peers that came are to be heard, those that went are forgotten. Null, or
+  // a scheme that is not by bucket: nobody has the authority over anything, and each asks the
+  // origin.
+  void follow(const MembershipPointer& membership);
+
+  // --- Where a request for a bucket goes that the store has nothing for.
+
+  enum class Way {
+    origin,  // this replica has the authority, or nobody whom it could ask
+    holder,  // the peer that has it
+    unknown  // not all that may have it have been heard
+  };
+  struct Direction {
+    Way way = Way::origin;
+    std::optional<Peer> holder{};
+  };
+  [[nodiscard]] Direction direction(shard::Bucket bucket) const;
+  // Whether this replica may ask the origin for a peer, which asks nobody else.
+  [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
+
+  // --- What peers say.
+
+  // `told`: the version of our holdings that it knows since.
+  void heard(std::string_view peer, Holdings holdings, const HoldingsVersion& told,
+             SteadyPoint now);
+  // It has said that it still holds what it held.
+  void heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now);
+  void unreachable(std::string_view peer, SteadyPoint now);
+  // It has told its version: asked again if that is another than the one that was heard.
+  void hint(std::string_view peer, const HoldingsVersion& version);
+  // It does not do what its holdings promise: it counts for nothing until it was heard anew.
+  void doubt(std::string_view peer);
+  // It is slow: it is asked whether it is there.
+  void suspect(std::string_view peer);
+  [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
+
+  // --- Whom to ask for their holdings, telling them of our own.
+
+  struct Call {
+    Peer peer;
+    HoldingsVersion known;  // of its holdings
+    HoldingsVersion own;    // that it is told
+  };
+  // Those that are due, each of which counts as asked until one of the above tells how it went.
+  [[nodiscard]] std::vector<Call> take_due(SteadyPoint now);
+  // When the next one is due; nullopt: nobody, until something happens.
+  [[nodiscard]] std::optional<SteadyPoint> next_due() const noexcept;
+
+  [[nodiscard]] const Holdings& own() const noexcept { return own_; }
+  // How many buckets this replica owns that another one holds.
+  [[nodiscard]] std::size_t away() const noexcept;
+
+ private:
+  enum class State { unheard, heard, unreachable };
+  struct Known {
+    Peer peer;
+    State state = State::unheard;
+    Holdings holdings;       // of the incarnation that was heard last
+    HoldingsVersion told;    // our version that it knows
+    bool is_wanted = false;  // to be asked though it was heard
+    bool is_asked = false;   // at this moment
+    unsigned failures = 0;   // in a row
+    SteadyPoint not_before{};
+  };
+
+  [[nodiscard]] Known* find(std::string_view peer) noexcept;
+  [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
+  [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
+  [[nodiscard]] bool is_due(const Known& known) const noexcept;
+  [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
+  void settle();
+  void yield_to(const Known& known);
+
+  const std::string own_name_;
+  MembershipPointer membership_;
+  bool is_by_bucket_ = false;
+  std::vector<bool> is_owned_;  // by bucket
+  std::vector<Known> peers_;    // in the membership's order
+  std::vector<Epoch> highest_;  // that was heard of, by bucket
+  Holdings own_;
+};
+
+}  // namespace ringside::tier

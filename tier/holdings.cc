@@ -1,0 +1,91 @@
+#include "tier/holdings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+
+namespace ringside::tier {
+namespace {
+
+// Takes the digits before the next space, or the end, off `text`.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) noexcept {
+  const std::string_view digits = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), digits.size() + 1));
+  Number number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, number);
+  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+Error no_line(std::size_t number) {
+  return {ErrorKind::malformed, ErrorSource::peer, Retry::no,
+          fmt::format("holdings: line {} is none", number)};
+}
+
+// Those of the line, from `next` on, which moves on behind them.
+bool read_run(std::string_view line, std::size_t& next, std::vector<Epoch>& epochs) {
+  const auto first = take_number<std::size_t>(line);
+  const auto last = take_number<std::size_t>(line);
+  const auto epoch = take_number<Epoch>(line);
+  if (!first || !last || !epoch || !line.empty()) return false;
+  const bool is_run = *first >= next && *first <= *last && *last<shard::bucket_count&& * epoch> 0;
+  if (!is_run) return false;
+  const auto begin = epochs.begin() + static_cast<std::ptrdiff_t>(*first);
+  std::fill(begin, begin + static_cast<std::ptrdiff_t>(*last - *first + 1), *epoch);
+  next = *last + 1;
+  return true;
+}
+
+}  // namespace
+
+std::string to_text(const HoldingsVersion& version) {
+  return fmt::format("{:020} {}", version.incarnation, version.number);
+}
+
+Result<HoldingsVersion> parse_holdings_version(std::string_view text) {
+  const auto incarnation = take_number<Incarnation>(text);
+  const auto number = take_number<std::uint64_t>(text);
+  if (!incarnation || !number || !text.empty()) return no_line(1);
+  return HoldingsVersion{*incarnation, *number};
+}
+
+std::string to_text(const Holdings& holdings) {
+  std::string text = to_text(holdings.version) + "\n";
+  const auto& epochs = holdings.epochs;
+  for (std::size_t first = 0; first < epochs.size();) {
+    std::size_t last = first;
+    while (last + 1 < epochs.size() && epochs[last + 1] == epochs[first]) ++last;
+    if (epochs[first] > 0) {
+      fmt::format_to(std::back_inserter(text), "{} {} {}\n", first, last, epochs[first]);
+    }
+    first = last + 1;
+  }
+  return text;
+}
+
+Result<Holdings> parse_holdings(std::string_view text) {
+  Holdings holdings;
+  std::size_t next = 0;
+  for (std::size_t number = 1; !text.empty() || number == 1; ++number) {
+    const std::size_t size = text.find('\n');
+    if (size == std::string_view::npos) return no_line(number);
+    const std::string_view line = text.substr(0, size);
+    text.remove_prefix(size + 1);
+    if (number == 1) {
+      const auto version = parse_holdings_version(line);
+      if (!version || version->incarnation == 0) return no_line(number);
+      holdings.version = *version;
+      continue;
+    }
+    holdings.epochs.resize(shard::bucket_count);
+    if (!read_run(line, next, holdings.epochs)) return no_line(number);
+  }
+  return holdings;
+}
+
+}  // namespace ringside::tier
