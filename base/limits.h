@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/clock.h"
+#include "base/time.h"
 
 // Every bound on what we hold, wait for or repeat, in one place. Those that operators may want to
 // change are defaults of the configuration's values. scripts/limits-doc makes docs/limits.md of the

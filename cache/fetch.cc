@@ -238,7 +238,7 @@ bool Fetch::is_good(const StoredResponse& stored) const {
 void note_fetch(Transaction& transaction, const Fetch& fetch) {
   transaction.status.collapsed = !fetch.led();
   transaction.status.forward_status = fetch.origin_status();
-  if (fetch.holders()) transaction.status.detail = "peer-fill";
+  if (fetch.holders() == metrics::Outcome::peer_fill) transaction.status.detail = "peer-fill";
   transaction.own_lines = fetch.own_lines();
   transaction.is_what_is_stored =
       fetch.own_lines().empty() && fetch.storability() == Storability::storable;

@@ -1,5 +1,7 @@
 #include "cache/flight_table.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
 
 namespace ringside::cache {
@@ -51,6 +53,14 @@ void FlightTable::forget_all() {
     size_.fetch_sub(stripe.flights.size());
     stripe.flights.clear();
   }
+}
+
+bool FlightTable::has_any_of(shard::Bucket bucket) {
+  return std::any_of(stripes_.begin(), stripes_.end(), [bucket](Stripe& stripe) {
+    const std::lock_guard lock(stripe.mutex);
+    return std::any_of(stripe.flights.begin(), stripe.flights.end(),
+                       [bucket](const auto& row) { return row.second->key().bucket == bucket; });
+  });
 }
 
 }  // namespace ringside::cache

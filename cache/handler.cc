@@ -133,7 +133,9 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   if (context.hop.answer_here) co_return answer_options(response);
   if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
-  if (is_misdirected(decision)) co_return name_holder(response);
+  if (fetches_for_peer(decision)) {
+    if (const auto holder = other_holder()) co_return name_holder(*holder, response);
+  }
   switch (decision.step) {
     case Step::give_and_refresh:
       refresh_in_background(transaction_);
@@ -203,22 +205,35 @@ Decision Handler::look_up() {
                 slices_are_stored, transaction_.resident_now());
 }
 
-// A peer has nothing stored for it, nor have we, and it is not ours to fetch.
-bool Handler::is_misdirected(const Decision& decision) const {
+// A peer has nothing stored for it, nor have we.
+bool Handler::fetches_for_peer(const Decision& decision) const {
   const RequestContext& context = transaction_.context;
   const bool fetches = decision.step == Step::fetch || decision.step == Step::fetch_slices ||
                        decision.step == Step::pass_on;
-  return context.fills_peer && context.key.bucket && fetches &&
-         !transaction_.core.shared.holders.answers_for(*context.key.bucket);
+  return context.fills_peer && context.key.bucket && fetches;
 }
 
-void Handler::name_holder(http::Response& response) {
+// Who is to fetch it in our place, as internal::holder says; nullopt: we are.
+std::optional<std::string> Handler::other_holder() {
+  Shared& shared = transaction_.core.shared;
+  const shard::Bucket bucket = *transaction_.context.key.bucket;
+  const auto asker = *transaction_.request->fields.first(http::internal::fill);
+  const bool is_empty = shared.store.count_of(bucket) == 0 && !shared.flights.has_any_of(bucket);
+  std::optional<tier::Authority::Other> other;
+  shared.holders.change(
+      [&](tier::Authority& authority) { other = authority.other_holder(bucket, asker, is_empty); });
+  if (!other) return std::nullopt;
+  if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
+  return other->name.empty() ? "-" : other->name;
+}
+
+void Handler::name_holder(std::string_view holder, http::Response& response) {
   transaction_.outcome = metrics::Outcome::bypass;
   response.begin(421, http::reason_of(421));
   response.fields.add("Content-Length", "0");
   http::add_date(response.fields, transaction_.now());
   response.fields.add(http::internal::outcome, metrics::name(transaction_.outcome));
-  response.fields.add(http::internal::holder, "-");
+  response.fields.add(http::internal::holder, holder);
 }
 
 Task<void> Handler::answer_shared(http::Response& response) {

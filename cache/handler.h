@@ -51,8 +51,9 @@ class Handler final : public hop::Handler, private Stalled {
   [[nodiscard]] Decision look_up();
   Task<void> answer_shared(http::Response& response);
   void answer_options(http::Response& response);
-  [[nodiscard]] bool is_misdirected(const Decision& decision) const;
-  void name_holder(http::Response& response);
+  [[nodiscard]] bool fetches_for_peer(const Decision& decision) const;
+  [[nodiscard]] std::optional<std::string> other_holder();
+  void name_holder(std::string_view holder, http::Response& response);
   Task<void> purge(http::Response& response);
   [[nodiscard]] std::size_t pinned_bytes() const override;
   void cut() override;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -76,6 +77,22 @@ class Patience {
   std::shared_ptr<State> state_;
 };
 
+// What a refusal says: who is to be asked, `-` where that is not known, and where that is us the
+// epoch that we are given.
+struct Refusal {
+  std::string holder;
+  tier::Epoch given = 0;
+};
+
+Refusal read_refusal(std::string_view said, std::string_view own_name) {
+  const std::size_t space = said.find(' ');
+  Refusal refusal{std::string(said.substr(0, space))};
+  if (space == std::string_view::npos || refusal.holder != own_name) return refusal;
+  const char* const end = said.data() + said.size();
+  std::from_chars(said.data() + space + 1, end, refusal.given);
+  return refusal;
+}
+
 // The holder has answered with an error of its own making, since no origin answered it.
 std::optional<Error> failure_of_origin(const http::ResponseHead& head) {
   const bool is_own =
@@ -95,45 +112,94 @@ metrics::Outcome outcome_of(const http::ResponseHead& head) {
 
 using Answer = Result<std::unique_ptr<hop::Exchange>>;
 
-// The holder's answer; null: it leads nowhere, and somebody else has to be asked.
-Task<Answer> ask_holder(CoreState& core, const Settings& settings, const tier::Peer& holder,
-                        SteadyPoint deadline, hop::UpstreamRequest outgoing, FillNotes& notes) {
-  outgoing.peer = holder.name;
-  outgoing.reads_fields = true;
-  const Milliseconds wait = settings.first_byte_timeout + limits::replica_answer_allowance;
-  const SteadyPoint last = std::min(core.core.steady_now() + wait, deadline);
-  const hop::UpstreamLimits limits{settings.connect_timeout, wait, last};
-  auto exchange = core.peers->exchange();
-  Result<void> answered;
-  {
-    const Patience patience(core, holder.name, *exchange);
-    answered = co_await exchange->ask(holder.address, outgoing, limits);
+// The walk over those that may hold the bucket of one request.
+class Walk {
+ public:
+  Walk(CoreState& core, const Settings& settings, shard::Bucket bucket, SteadyPoint deadline,
+       hop::UpstreamRequest request, FillNotes& notes)
+      : core_(core),
+        holders_(core.shared.holders),
+        settings_(settings),
+        bucket_(bucket),
+        deadline_(deadline),
+        patience_(std::min(deadline, core.core.steady_now() + limits::holdings_patience)),
+        request_(request),
+        notes_(notes) {
+    request_.reads_fields = true;
   }
-  if (!answered) {
-    count(core, HolderAnswer::failed);
-    core.sheet.count_error(answered.error());
-    // It is there, and waits for its origin still.
-    const bool was_given_time = core.core.steady_now() >= last;
-    if (was_given_time && !core.shared.holders.is_unreachable(holder.name)) {
-      co_return answered.error();
+
+  // Null: the origin is to be asked.
+  Task<Answer> run() {
+    for (unsigned tried = 0; tried < limits::holders_tried; ++tried) {
+      if (!next_) {
+        auto direction = co_await find_holder(core_, bucket_, patience_);
+        if (direction.way == Way::origin) break;
+        next_ = std::move(direction.holder);
+      }
+      const tier::Peer holder = *std::exchange(next_, std::nullopt);
+      auto answered = co_await ask(holder);
+      if (!answered || *answered != nullptr) co_return answered;
     }
-    core.shared.holders.change([&](tier::Authority& authority) { authority.doubt(holder.name); });
     co_return nullptr;
   }
-  const http::ResponseHead& head = exchange->head();
-  const bool is_heeded = head.fields.has(http::internal::outcome);
-  if (!is_heeded || (head.status == 421 && head.fields.has(http::internal::holder))) {
-    count(core, HolderAnswer::refused);
-    core.shared.holders.change([&](tier::Authority& authority) { authority.doubt(holder.name); });
-    co_return nullptr;
+
+ private:
+  // Null: this one leads nowhere.
+  Task<Answer> ask(const tier::Peer& holder) {
+    request_.peer = holder.name;
+    const Milliseconds wait = settings_.first_byte_timeout + limits::replica_answer_allowance;
+    const SteadyPoint last = std::min(core_.core.steady_now() + wait, deadline_);
+    const hop::UpstreamLimits limits{settings_.connect_timeout, wait, last};
+    auto exchange = core_.peers->exchange();
+    Result<void> answered;
+    {
+      const Patience patience(core_, holder.name, *exchange);
+      answered = co_await exchange->ask(holder.address, request_, limits);
+    }
+    if (!answered) {
+      count(core_, HolderAnswer::failed);
+      core_.sheet.count_error(answered.error());
+      // It is there, and waits for its origin still.
+      const bool was_given_time = core_.core.steady_now() >= last;
+      if (was_given_time && !holders_.is_unreachable(holder.name)) co_return answered.error();
+      holders_.change([&](tier::Authority& authority) { authority.doubt(holder.name); });
+      co_return nullptr;
+    }
+    const http::ResponseHead& head = exchange->head();
+    const auto other =
+        head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
+    const bool is_heeded = head.fields.has(http::internal::outcome);
+    if (other || !is_heeded) {
+      heed(holder, read_refusal(other.value_or("-"), core_.shared.name));
+      co_return nullptr;
+    }
+    count(core_, HolderAnswer::answered);
+    if (auto failure = failure_of_origin(head)) co_return *std::move(failure);
+    notes_.outcome = outcome_of(head);
+    const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
+    notes_.age_beyond = std::min(milliseconds_in(beyond, {}), Milliseconds{Seconds{1}});
+    co_return std::move(exchange);
   }
-  count(core, HolderAnswer::answered);
-  if (auto failure = failure_of_origin(head)) co_return *std::move(failure);
-  notes.outcome = outcome_of(head);
-  const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
-  notes.age_beyond = std::min(milliseconds_in(beyond, {}), Milliseconds{Seconds{1}});
-  co_return std::move(exchange);
-}
+
+  void heed(const tier::Peer& holder, const Refusal& refusal) {
+    count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
+    holders_.change([&](tier::Authority& authority) {
+      if (refusal.given > 0) return authority.take(bucket_, refusal.given);
+      next_ = authority.peer(refusal.holder);
+      if (!next_) authority.doubt(holder.name);
+    });
+  }
+
+  CoreState& core_;
+  Holders& holders_;
+  const Settings& settings_;
+  const shard::Bucket bucket_;
+  const SteadyPoint deadline_;
+  const SteadyPoint patience_;  // for who may hold it to say so
+  hop::UpstreamRequest request_;
+  FillNotes& notes_;
+  std::optional<tier::Peer> next_;  // whom a refusal has named
+};
 
 }  // namespace
 
@@ -148,22 +214,16 @@ Task<Answer> ask_holder_or_origin(CoreState& core, const Settings& settings,
                     "another replica holds the bucket by now"};
   }
   if (!may_ask_origin) {
-    const SteadyPoint deadline = core.core.steady_now() + time_allowed;
-    const SteadyPoint patience = core.core.steady_now() + limits::holdings_patience;
+    const FillAsking fill{core.identity.via, core.shared.name, time_allowed};
     http::FieldLines fields;
-    write_holder_fields(fields, request, context, settings,
-                        {core.identity.via, core.shared.name, time_allowed}, asking);
+    write_holder_fields(fields, request, context, settings, fill, asking);
     hop::UpstreamRequest to_holder = outgoing;
     to_holder.target = &context.target;
     to_holder.host = context.host;
     to_holder.fields = fields.text();
-    for (unsigned tried = 0; tried < limits::holders_tried; ++tried) {
-      const auto direction = co_await find_holder(core, *bucket, std::min(patience, deadline));
-      if (direction.way == Way::origin) break;
-      auto answered =
-          co_await ask_holder(core, settings, *direction.holder, deadline, to_holder, notes);
-      if (!answered || *answered != nullptr) co_return answered;
-    }
+    Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, to_holder, notes);
+    auto answered = co_await walk.run();
+    if (!answered || *answered != nullptr) co_return answered;
   }
   co_return co_await ask_origin(core, settings, request, context, asking, time_allowed, outgoing);
 }

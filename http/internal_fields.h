@@ -33,7 +33,9 @@ inline constexpr std::string_view detail = "Ringside-Detail";
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
 // To a member, with a 421: the name of the replica that has the shard now; `-`: some other one.
-// Whoever says so has given it away, or never had it, and has not touched the request.
+// Whoever says so has given it away, or never had it, and has not touched the request. To who asks
+// for itself (`fill`) a space and the epoch follow its own name: it is given the authority with
+// this answer.
 inline constexpr std::string_view holder = "Ringside-Holder";
 
 // To a replica, from another one that has nothing stored for the request: the name of that one. It

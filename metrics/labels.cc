@@ -8,8 +8,8 @@ namespace {
 constexpr std::array<std::string_view, origin_answer_count> answer_names = {"2xx", "3xx", "4xx",
                                                                             "5xx", "failed"};
 constexpr std::array<std::string_view, probe_answer_count> probe_names = {"answered", "failed"};
-constexpr std::array<std::string_view, holder_answer_count> holder_names = {"answered", "refused",
-                                                                            "failed", "unknown"};
+constexpr std::array<std::string_view, holder_answer_count> holder_names = {
+    "answered", "gave", "refused", "failed", "unknown"};
 
 void append_error(LabelValues& out, std::size_t cause) {
   const bool failed_over = cause == static_cast<std::size_t>(ErrorCause::failed_over);

@@ -30,10 +30,11 @@ inline constexpr std::size_t origin_answer_count = 5;
 enum class ProbeAnswer : std::uint8_t { answered, failed };
 inline constexpr std::size_t probe_answer_count = 2;
 
-// How a replica's question to the holder of a bucket ended: with an answer; it did not have the
-// authority; it did not answer; nobody was asked, since not all peers had said what they hold.
-enum class HolderAnswer : std::uint8_t { answered, refused, failed, unknown };
-inline constexpr std::size_t holder_answer_count = 4;
+// How a replica's question to the holder of a bucket ended: with an answer; it had nothing stored
+// of the bucket, and gave it; it did not have the authority; it did not answer; nobody was asked,
+// since not all peers had said what they hold.
+enum class HolderAnswer : std::uint8_t { answered, gave, refused, failed, unknown };
+inline constexpr std::size_t holder_answer_count = 5;
 
 // Whose doing an error was and what it was; of origins that were followed by another try, why they
 // failed is not kept.

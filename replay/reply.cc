@@ -47,6 +47,8 @@ Outcome outcome_of(const Item& member) {
     return ttl != nullptr && *ttl < 0 ? Outcome::stale : Outcome::hit;
   }
   if (is_set(member, "collapsed")) return Outcome::collapsed;
+  const auto* detail = parameter<Token>(member, "detail");
+  if (detail != nullptr && detail->text == "peer-fill") return Outcome::peer_fill;
   const auto* forward = parameter<Token>(member, "fwd");
   if (forward == nullptr) return Outcome::miss;
   const auto* status = parameter<Integer>(member, "fwd-status");

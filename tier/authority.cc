@@ -21,9 +21,10 @@ void Authority::follow(const MembershipPointer& membership) {
   std::fill(is_owned_.begin(), is_owned_.end(), false);
   std::vector<Known> before = std::exchange(peers_, {});
   const auto buckets = membership ? buckets_of(*membership, own_name_) : std::nullopt;
-  is_by_bucket_ = buckets.has_value();
+  is_by_bucket_ = buckets && membership->size() > 0;
   if (!is_by_bucket_) return;
   for (const Bucket bucket : *buckets) is_owned_[bucket] = true;
+
   for (Peer& peer : peers_of(*membership, own_name_)) {
     const auto same = std::find_if(before.begin(), before.end(),
                                    [&](const Known& known) { return known.peer == peer; });
@@ -33,6 +34,7 @@ void Authority::follow(const MembershipPointer& membership) {
     if (known.peer.address.host.empty()) known.state = State::unreachable;
     peers_.push_back(std::move(known));
   }
+  std::erase_if(given_, [&](const auto& given) { return find(given.second) == nullptr; });
   settle();
 }
 
@@ -58,20 +60,56 @@ const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
 }
 
 Authority::Direction Authority::direction(Bucket bucket) const {
-  if (!is_by_bucket_ || own_.epochs[bucket] > 0) return {};
+  if (!is_by_bucket_) return {};
+  if (own_.epochs[bucket] > 0) {
+    const auto given = given_.find(bucket);
+    const Known* const to = given != given_.end() ? find(given->second) : nullptr;
+    if (to == nullptr) return {};
+    return {Way::holder, to->peer};
+  }
   const Known* const holder = holder_of(bucket);
   if (holder != nullptr) {
     if (holder->state != State::heard) return {Way::unknown};
     return {Way::holder, holder->peer};
   }
+  if (is_owned_[bucket]) return {Way::unknown};  // until we take it over
   const bool all_heard = std::none_of(peers_.begin(), peers_.end(), [](const Known& known) {
     return known.state == State::unheard;
   });
-  return {all_heard ? Way::origin : Way::unknown};
+  if (!all_heard) return {Way::unknown};
+  const Known* const owner = find(owner_of(bucket));
+  if (owner == nullptr || owner->state == State::unreachable) return {};
+  return {Way::holder, owner->peer};
 }
 
 bool Authority::answers_for(Bucket bucket) const noexcept {
-  return !is_by_bucket_ || own_.epochs[bucket] > 0;
+  return !is_by_bucket_ || (own_.epochs[bucket] > 0 && !given_.contains(bucket));
+}
+
+const std::string& Authority::owner_of(Bucket bucket) const {
+  return membership_->name(membership_->topology->bucket_owners()[bucket]);
+}
+
+std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::string_view asker,
+                                                        bool is_empty) {
+  if (!is_by_bucket_) return std::nullopt;
+  const Epoch epoch = own_.epochs[bucket];
+  if (epoch == 0) {
+    const Known* const holder = holder_of(bucket);
+    return Other{holder != nullptr ? holder->peer.name : std::string{}};
+  }
+  const bool gives = is_empty && !is_owned_[bucket] && owner_of(bucket) == asker;
+  if (gives) given_.try_emplace(bucket, asker);
+  const auto given = given_.find(bucket);
+  if (given == given_.end()) return std::nullopt;
+  return Other{given->second, given->second == asker ? epoch : 0};
+}
+
+void Authority::take(Bucket bucket, Epoch given) {
+  highest_[bucket] = std::max(highest_[bucket], given);
+  if (!is_by_bucket_ || own_.epochs[bucket] > 0) return;
+  own_.epochs[bucket] = ++highest_[bucket];
+  ++own_.version.number;
 }
 
 bool Authority::wins(const Known& known, Bucket bucket) const noexcept {
@@ -79,9 +117,7 @@ bool Authority::wins(const Known& known, Bucket bucket) const noexcept {
   const Epoch ours = own_.epochs[bucket];
   if (theirs != ours) return theirs > ours;
   if (is_owned_[bucket]) return false;
-  const auto& owners = membership_->topology->bucket_owners();
-  const bool is_owner = membership_->name(owners[bucket]) == known.peer.name;
-  return is_owner || known.peer.name < own_name_;
+  return owner_of(bucket) == known.peer.name || known.peer.name < own_name_;
 }
 
 void Authority::yield_to(const Known& known) {
@@ -91,9 +127,27 @@ void Authority::yield_to(const Known& known) {
     highest_[i] = std::max(highest_[i], known.holdings.epochs[i]);
     if (known.holdings.epochs[i] == 0 || own_.epochs[i] == 0 || !wins(known, bucket)) continue;
     own_.epochs[i] = 0;
+    given_.erase(bucket);
     changed = true;
   }
   if (changed) ++own_.version.number;
+}
+
+bool Authority::has_unclaimed() const noexcept {
+  for (std::size_t i = 0; i < bucket_count; ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (is_owned_[i] && own_.epochs[i] == 0 && holder_of(bucket) == nullptr) return true;
+  }
+  return false;
+}
+
+void Authority::begin_round() {
+  ++round_;
+  is_confirming_ = true;
+  for (Known& known : peers_) {
+    known.is_wanted = known.state == State::heard;
+    if (known.is_wanted) known.not_before = {};
+  }
 }
 
 // Rule 3.
@@ -101,14 +155,21 @@ void Authority::settle() {
   for (const Known& known : peers_) {
     if (known.state == State::unheard) return;
   }
-  bool changed = false;
+  if (!is_by_bucket_ || !has_unclaimed()) {
+    is_confirming_ = false;
+    return;
+  }
+  if (!is_confirming_) begin_round();
+  for (const Known& known : peers_) {
+    if (known.state == State::heard && known.heard_in != round_) return;
+  }
+  is_confirming_ = false;
   for (std::size_t i = 0; i < bucket_count; ++i) {
     const auto bucket = static_cast<Bucket>(i);
     if (!is_owned_[i] || own_.epochs[i] > 0 || holder_of(bucket) != nullptr) continue;
     own_.epochs[i] = ++highest_[i];
-    changed = true;
   }
-  if (changed) ++own_.version.number;
+  ++own_.version.number;
 }
 
 void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVersion& told,
@@ -124,6 +185,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   Known* const known = find(peer);
   if (known == nullptr) return;
   known->state = State::heard;
+  known->heard_in = known->asked_in;
   known->told = told;
   known->is_asked = false;
   known->failures = 0;
@@ -140,6 +202,8 @@ void Authority::unreachable(std::string_view peer, SteadyPoint now) {
   const auto pause = limits::holder_pause_start * (1U << std::min(known->failures, 16U));
   known->not_before = now + std::min<Milliseconds>(pause, limits::holder_pause_most);
   ++known->failures;
+  // Whether or not it has heard of it: the higher epoch has it when it is back.
+  std::erase_if(given_, [&](const auto& given) { return given.second == peer; });
   settle();
 }
 
@@ -171,6 +235,12 @@ bool Authority::is_unreachable(std::string_view peer) const noexcept {
   return known == nullptr || known->state == State::unreachable;
 }
 
+std::optional<Peer> Authority::peer(std::string_view name) const {
+  const Known* const known = find(name);
+  if (known == nullptr || known->state == State::unreachable) return std::nullopt;
+  return known->peer;
+}
+
 bool Authority::is_due(const Known& known) const noexcept {
   if (known.is_asked || known.peer.address.host.empty()) return false;
   return known.state != State::heard || known.is_wanted || known.told != own_.version;
@@ -182,6 +252,7 @@ std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
     if (!is_due(known) || now < known.not_before) continue;
     known.is_asked = true;
     known.is_wanted = false;
+    known.asked_in = round_;
     calls.push_back({known.peer, known.holdings.version, own_.version});
   }
   return calls;

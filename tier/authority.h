@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "tier/buckets.h"
 #include "tier/holdings.h"
 #include "tier/membership.h"
@@ -20,10 +21,14 @@ namespace ringside::tier {
 //      topology that misses asks the holder, and so does whoever is asked in the owner's place.
 //   2. Holdings are heard from each peer, and not remembered beyond the incarnation that told them.
 //   3. The owner takes a bucket over when every peer has been heard or cannot be reached, and none
-//      that was heard has the authority. It raises the epoch above all that it has heard of.
+//      that was heard has the authority; twice in a row, since a bucket that changed hands between
+//      two of them was said to be nobody's. It raises the epoch above all that it has heard of.
 //   4. Where two have it (after a partition, or for a moment under different topologies), the
 //      higher epoch wins, then the owner in the newest topology, then the name that is first. The
 //      loser lets go; what it has stored are mere copies.
+//   5. A holder that has nothing stored of a bucket gives it to its owner, which asks for something
+//      of it. It goes on saying that it has the authority, and sends who asks to that one, until it
+//      has heard that one say so: at every moment one of the two says it.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -50,6 +55,21 @@ class Authority {
   // Whether this replica may ask the origin for a peer, which asks nobody else.
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
 
+  // --- When a peer asks, which has nothing stored.
+
+  struct Other {
+    std::string name;  // empty: some other one
+    Epoch given = 0;   // to the asker, if it is that one
+    bool operator==(const Other&) const = default;
+  };
+  // Who is to answer in our place; nullopt: we are. `is_empty`: nothing is stored here of the
+  // bucket, nor under way. Asked again, it says the same again.
+  [[nodiscard]] std::optional<Other> other_holder(shard::Bucket bucket, std::string_view asker,
+                                                  bool is_empty);
+  // The bucket was given to us, who own it as far as the giver knows. Where we know better, its
+  // owner asks us next.
+  void take(shard::Bucket bucket, Epoch given);
+
   // --- What peers say.
 
   // `told`: the version of our holdings that it knows since.
@@ -65,6 +85,8 @@ class Authority {
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
+  // Nullopt: there is none of that name, or it can't be reached.
+  [[nodiscard]] std::optional<Peer> peer(std::string_view name) const;
 
   // --- Whom to ask for their holdings, telling them of our own.
 
@@ -90,6 +112,8 @@ class Authority {
     Holdings holdings;       // of the incarnation that was heard last
     HoldingsVersion told;    // our version that it knows
     bool is_wanted = false;  // to be asked though it was heard
+    unsigned asked_in = 0;   // the round in which it was asked last
+    unsigned heard_in = 0;   // likewise, and has answered
     bool is_asked = false;   // at this moment
     unsigned failures = 0;   // in a row
     SteadyPoint not_before{};
@@ -97,19 +121,25 @@ class Authority {
 
   [[nodiscard]] Known* find(std::string_view peer) noexcept;
   [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
+  [[nodiscard]] const std::string& owner_of(shard::Bucket bucket) const;
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is_due(const Known& known) const noexcept;
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
   void settle();
+  [[nodiscard]] bool has_unclaimed() const noexcept;
+  void begin_round();
   void yield_to(const Known& known);
 
-  const std::string own_name_;
+  std::string own_name_;
   MembershipPointer membership_;
   bool is_by_bucket_ = false;
   std::vector<bool> is_owned_;  // by bucket
   std::vector<Known> peers_;    // in the membership's order
   std::vector<Epoch> highest_;  // that was heard of, by bucket
   Holdings own_;
+  unsigned round_ = 0;                          // of hearing all; the present one
+  bool is_confirming_ = false;                  // in it: that buckets which we own are nobody's
+  std::map<shard::Bucket, std::string> given_;  // to whom, who has not said yet that it has it
 };
 
 }  // namespace ringside::tier

@@ -10,10 +10,11 @@
 namespace ringside::tier {
 namespace {
 
-// Takes the digits before the next space, or the end, off `text`.
+// Takes the digits before the next space, behind which something follows, or the end, off `text`.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) noexcept {
   const std::string_view digits = text.substr(0, text.find(' '));
+  if (digits.size() + 1 == text.size()) return std::nullopt;
   text.remove_prefix(std::min(text.size(), digits.size() + 1));
   Number number = 0;
   const char* const end = digits.data() + digits.size();

@@ -32,7 +32,8 @@ def kind_of(answer) -> str:
     if {"fwd=method", "fwd=bypass"} & set(said):
         return "uncounted"
     confirmed = {"fwd=stale", "fwd-status=304"} <= set(said)
-    return "hit" if "hit" in said or "collapsed" in said or confirmed else "miss"
+    without_origin = {"hit", "collapsed", "detail=peer-fill"} & set(said)
+    return "hit" if without_origin or confirmed else "miss"
 
 
 class Counts:

@@ -1,15 +1,21 @@
 """The tier changes while keys are warm, and the origin is not asked for any of them again."""
 
 import itertools
+import signal
+import threading
 import unittest
 
-from support import Client, Tier, each_in_a_thread, ringside
+from support import WAIT_S, Client, Tier, each_in_a_thread, ringside, wait_until
 
 CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1")
 PATHS = [f"/item/{number}" for number in range(250)]
 KEYS = [(path, client) for path in PATHS for client in CLIENTS]
 HOST = "www.example.com"
 THREADS = 8
+
+
+def is_fill(answer) -> bool:
+    return "detail=peer-fill" in answer.cache_status
 
 
 class Handoff(Tier):
@@ -24,13 +30,6 @@ class Handoff(Tier):
         self.assertEqual({answer.status for answer in answers}, {200})
         return answers
 
-    def results(self, front) -> dict:
-        names = ("hit", "miss", "peer_fill", "collapsed", "error")
-        return {
-            name: front.metric("ringside_requests_total", role="sidecar", result=name)
-            for name in names
-        }
-
 
 class OfOneProcess(Handoff):
     def test_ten_become_twenty_and_nothing_is_fetched_again(self):
@@ -40,11 +39,171 @@ class OfOneProcess(Handoff):
         self.assertEqual(origin.count(), len(KEYS))
         for replicas in (11, 20):
             ringside("scale", replicas, "--admin", tier.admin)
-            answers = self.ask_all(tier)
-            filled = [answer for answer in answers if "peer-fill" in answer.cache_status]
+            filled = [answer for answer in self.ask_all(tier) if is_fill(answer)]
             self.assertGreater(len(filled), len(KEYS) // 40)
             self.assertEqual(origin.count(), len(KEYS))
         self.assertTrue(all(answer.is_hit for answer in self.ask_all(tier)))
+
+    def test_an_empty_bucket_is_given_to_its_owner(self):
+        origin = self.origin()
+        tier = self.up(2, origin)
+        self.assertEqual(tier.get("/warm").status, 200)
+        ringside("scale", 4, "--admin", tier.admin)
+        for number in range(100):
+            self.assertEqual(tier.get(f"/cold/{number}").status, 200)
+
+        def holder_requests(result: str) -> float:
+            return tier.metric("ringside_holder_requests_total", result=result)
+
+        self.assertGreater(holder_requests("gave"), 10)
+        self.assertEqual(origin.count(), 101)
+        self.assertEqual(holder_requests("failed") + holder_requests("unknown"), 0)
+
+
+class OfProcesses(Handoff):
+    """Four replicas, of which the last one is new, and two sidecars."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.replicas = self.caches(4, self.source)
+        self.old, self.new = self.replicas[:3], self.replicas[3]
+        for replica in self.old:
+            self.tell(replica, self.old)
+        self.fronts = [self.sidecar(self.old), self.sidecar(self.old)]
+
+    def tell(self, process, replicas) -> None:
+        members = [{"name": one.name, "address": one.address} for one in replicas]
+        topology = {"scheme": "ring", "members": members}
+        answer = process.administer("PUT", "/topology", topology)
+        self.assertEqual(answer.status, 200, answer.text)
+
+    def add_replica(self, *fronts) -> None:
+        for process in (*self.replicas, *fronts):
+            self.tell(process, self.replicas)
+
+    def moved(self, path: str, count: int) -> list[str]:
+        """Paths of keys that the new replica gets of the first one."""
+        paths = (f"{path}/{number}" for number in itertools.count())
+        asked = [(CLIENTS[0], f"http://{HOST}{next(paths)}") for _ in range(count * 60)]
+        owners = [
+            [told["owners"][0] for told in self.shard(asked, "--replicas", replicas)]
+            for replicas in ("cache-0=h:1,cache-1=h:2,cache-2=h:3",
+                             "cache-0=h:1,cache-1=h:2,cache-2=h:3,cache-3=h:4")
+        ]  # fmt: skip
+        moved = [
+            url.removeprefix(f"http://{HOST}")
+            for (_, url), before, after in zip(asked, *owners)
+            if (before, after) == ("cache-0", "cache-3")
+        ]
+        self.assertGreaterEqual(len(moved), count)
+        return moved[:count]
+
+    def get(self, path: str, front=None, **fields):
+        return (front or self.fronts[0]).get(path, CLIENTS[0], Host=HOST, **fields)
+
+    def test_sidecars_that_know_different_topologies_cost_no_fetch(self):
+        self.ask_all(self.fronts[0])
+        self.assertEqual(self.source.count(), len(KEYS))
+        self.add_replica(self.fronts[0])
+        for front in self.fronts:
+            self.ask_all(front)
+        self.tell(self.fronts[1], self.replicas)
+        self.assertTrue(all(answer.is_hit for answer in self.ask_all(self.fronts[1])))
+        self.assertEqual(self.source.count(), len(KEYS))
+
+    def test_cold_keys_are_fetched_once_whoever_is_asked(self):
+        self.add_replica(self.fronts[0])
+        path = self.moved("/cold", 1)[0]
+        go_on = threading.Event()
+
+        def slow(turn):
+            go_on.wait(WAIT_S)
+            turn.reply(200, b"late")
+
+        self.source.on[path] = slow
+        # So that its bucket is not empty at the holder, which would give it.
+        answers = []
+        asking = [threading.Thread(target=lambda: answers.append(self.get(path, self.fronts[1])))]
+        asking[0].start()
+        wait_until(lambda: self.source.count(path) == 1, "the holder to ask the origin")
+        for _ in range(3):
+            asking.append(threading.Thread(target=lambda: answers.append(self.get(path))))
+            asking[-1].start()
+        wait_until(lambda: self.old[0].metric("ringside_connections") > 0, "the new owner to ask")
+        go_on.set()
+        for one in asking:
+            one.join(WAIT_S)
+        self.assertEqual([(one.status, one.body) for one in answers], [(200, b"late")] * 4)
+        self.assertEqual(self.source.count(path), 1)
+
+    def test_a_fill_makes_nothing_fresher_and_keeps_what_was_stored(self):
+        aged, varied, part = self.moved("/what", 3)
+        self.source.on[aged] = lambda turn: turn.reply(
+            200, b"old", age="100", cache_control="max-age=400", surrogate_key="a b"
+        )
+        self.source.on[varied] = lambda turn: turn.reply(
+            200, (turn.request.field("Accept-Language") or "-").encode(), vary="Accept-Language"
+        )
+        self.source.on[part] = lambda turn: turn.reply(200, b"0123456789", etag='"x"')
+        for language in ("de", "fr"):
+            self.get(varied, Accept_Language=language)
+        for path in (aged, part):
+            self.get(path)
+        asked = self.source.count()
+        self.add_replica(*self.fronts)
+
+        answer = self.get(aged)
+        self.assertTrue(is_fill(answer), answer.cache_status)
+        self.assertEqual(answer.replica, "cache-3")
+        self.assertEqual(answer.field("Surrogate-Key"), "a b")
+        self.assertGreaterEqual(int(self.get(aged).field("Age")), 100)
+        for language in ("fr", "de"):
+            answer = self.get(varied, Accept_Language=language)
+            self.assertEqual((answer.body, is_fill(answer)), (language.encode(), True))
+            self.assertTrue(self.get(varied, Accept_Language=language).is_hit)
+        answer = self.get(part, Range="bytes=2-4")
+        self.assertEqual((answer.status, answer.body), (206, b"234"))
+        self.assertTrue(is_fill(answer), answer.cache_status)
+        self.assertEqual(self.get(part, If_None_Match='"x"').status, 304)
+        self.assertEqual(self.source.count(), asked)
+
+    def test_a_holder_that_was_killed_is_followed_by_the_owner(self):
+        paths = self.moved("/lost", 20)
+        for path in paths:
+            self.get(path)
+        asked = self.source.count()
+        self.add_replica(*self.fronts)
+        self.assertTrue(is_fill(self.get(paths[0])))
+        self.old[0].kill()
+        for path in paths:
+            self.assertEqual(self.get(path).status, 200)
+        self.assertEqual(self.source.count(), asked + len(paths) - 1)
+        for path in paths:
+            self.assertTrue(self.get(path, self.fronts[1]).is_hit)
+        failed = self.new.metric("ringside_holder_requests_total", result="failed")
+        self.assertEqual(failed, 1, "one wait a holder, and not one a request")
+
+    def test_a_holder_that_hangs_costs_one_wait_and_gives_way_when_it_returns(self):
+        paths = self.moved("/held", 20)
+        for path in paths:
+            self.get(path)
+        self.add_replica(*self.fronts)
+        self.assertTrue(is_fill(self.get(paths[0])))
+        self.old[0].freeze()
+        answers = each_in_a_thread(self.get, paths)
+        self.assertEqual({answer.status for answer in answers}, {200})
+        self.old[0].signal(signal.SIGCONT)
+
+        def away() -> bool:
+            # What was taken over from it, it does not hold any more.
+            return all(is_fill(answer) or answer.is_hit for answer in map(self.get, paths))
+
+        wait_until(away, "the tier to answer from what it has")
+        asked = self.source.count()
+        for path in paths:
+            self.assertTrue(self.get(path).is_hit)
+        self.assertEqual(self.source.count(), asked)
 
 
 if __name__ == "__main__":

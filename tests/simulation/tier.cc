@@ -41,6 +41,7 @@ SimulatedTier::SimulatedTier(World& world, Shape shape, const Endpoint& origin)
 
 void SimulatedTier::add_all() {
   while (replicas_.size() < shape_.replicas) grow();
+  for (std::size_t index = 0; index < replicas_.size(); ++index) tell_replica(index);
   while (sidecars_.size() < shape_.sidecars) {
     sidecars_.push_back(
         {&world_.add_machine(fmt::format("sidecar-{}", sidecars_.size())), nullptr});
@@ -80,6 +81,10 @@ void SimulatedTier::publish(std::size_t sidecar) {
   sidecars_[sidecar].process->apply(settings_of_sidecars());
 }
 
+void SimulatedTier::tell_replica(std::size_t index) {
+  if (shape_.knows_peers) replicas_[index].process->apply(settings_of_replicas());
+}
+
 void SimulatedTier::crash_replica(std::size_t index) {
   world_.kill(*replicas_[index].machine);
   replicas_[index].process.reset();
@@ -93,18 +98,12 @@ void SimulatedTier::crash_sidecar(std::size_t index) {
 void SimulatedTier::start_replica(std::size_t index) {
   auto& [machine, process] = replicas_[index];
   world_.revive(*machine);
-  const http::RouteMatch everything;
-  auto settings = std::make_shared<cache::Settings>();
-  settings->routes = {{"all", everything, {net::Origin{origin_address_, 1}}}};
-  settings->route_table = http::RouteTable::make({everything}).value();
-  if (shape_.of_replicas) shape_.of_replicas(*settings);
-  settings->insecure_peers = settings->peer_keys == nullptr;
   cache::Replica::Start start;
   start.name = machine->host.name();
   start.setup.wire = &link::wire();
   start.setup.listen = port_of(*machine);
   start.setup.cores = shape_.cores;
-  start.settings = std::move(settings);
+  start.settings = settings_of_replicas();
   start.setup.stack = &machine->host;
   start.setup.threads = false;
   process = started(cache::Replica::start(std::move(start), machine->clock));
@@ -125,6 +124,25 @@ void SimulatedTier::start_sidecar(std::size_t index) {
   world_.run_on(*machine, process->cores());
 }
 
+std::shared_ptr<const cache::Settings> SimulatedTier::settings_of_replicas() const {
+  const http::RouteMatch everything;
+  auto settings = std::make_shared<cache::Settings>();
+  settings->routes = {{"all", everything, {net::Origin{origin_address_, 1}}}};
+  settings->route_table = http::RouteTable::make({everything}).value();
+  if (shape_.knows_peers) settings->membership = membership();
+  if (shape_.of_replicas) shape_.of_replicas(*settings);
+  settings->insecure_peers = settings->peer_keys == nullptr;
+  return settings;
+}
+
+tier::MembershipPointer SimulatedTier::membership() const {
+  std::vector<shard::MemberAt> members;
+  for (const auto& place : replicas_) {
+    members.push_back({{place.machine->host.name(), 1, ""}, port_of(*place.machine)});
+  }
+  return tier::make_membership(members, "ring", version_).value();
+}
+
 std::shared_ptr<const sidecar::Settings> SimulatedTier::settings_of_sidecars() const {
   const http::RouteMatch everything;
   auto settings = std::make_shared<sidecar::Settings>();
@@ -136,11 +154,7 @@ std::shared_ptr<const sidecar::Settings> SimulatedTier::settings_of_sidecars() c
   // As the program has it: a replica can say itself that its origin is silent.
   settings->first_byte_timeout =
       limits::connect_timeout + limits::first_byte_timeout + limits::replica_answer_allowance;
-  std::vector<shard::MemberAt> members;
-  for (const auto& place : replicas_) {
-    members.push_back({{place.machine->host.name(), 1, ""}, port_of(*place.machine)});
-  }
-  settings->membership = tier::make_membership(members, "ring", version_).value();
+  settings->membership = membership();
   if (shape_.of_sidecars) shape_.of_sidecars(*settings);
   return settings;
 }

@@ -16,7 +16,8 @@ namespace ringside::simulation {
 struct Shape {
   std::size_t replicas = 3;
   std::size_t sidecars = 1;
-  std::size_t cores = 1;  // of each replica and each sidecar
+  std::size_t cores = 1;     // of each replica and each sidecar
+  bool knows_peers = false;  // replicas are told of each other
   // Changes what is as it comes otherwise.
   std::function<void(cache::Settings&)> of_replicas = {};
   std::function<void(sidecar::Settings&)> of_sidecars = {};
@@ -68,6 +69,8 @@ class SimulatedTier {
   void grow();
   // Tells a sidecar of all replicas.
   void publish(std::size_t sidecar);
+  // Likewise a replica, where they know of each other.
+  void tell_replica(std::size_t index);
 
  private:
   template <class Process>
@@ -77,6 +80,8 @@ class SimulatedTier {
   };
   void add_all();
   [[nodiscard]] std::shared_ptr<const sidecar::Settings> settings_of_sidecars() const;
+  [[nodiscard]] std::shared_ptr<const cache::Settings> settings_of_replicas() const;
+  [[nodiscard]] tier::MembershipPointer membership() const;
 
   World& world_;
   const Shape shape_;

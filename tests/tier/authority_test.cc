@@ -1,0 +1,372 @@
+#include "tier/authority.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "tests/tier/some_membership.h"
+
+namespace ringside::tier {
+namespace {
+
+using Way = Authority::Way;
+using shard::Bucket;
+
+constexpr SteadyPoint start{std::chrono::hours{1}};
+
+// Replicas that know each other, and say what they hold when somebody lets them.
+class Tier {
+ public:
+  explicit Tier(const std::vector<std::string>& names) {
+    const auto membership = membership_of(names);
+    for (const std::string& name : names) start_replica(name);
+    for (const std::string& name : names) at(name).follow(membership);
+  }
+
+  Authority& start_replica(const std::string& name) {
+    return replicas_.insert_or_assign(name, Authority(name, ++incarnations_)).first->second;
+  }
+  void stop(const std::string& name) { replicas_.erase(name); }
+  Authority& at(const std::string& name) { return replicas_.at(name); }
+
+  // Everybody calls whom it wants to, until nobody does.
+  void talk() {
+    for (bool somebody = true; somebody;) {
+      somebody = false;
+      for (auto& [name, authority] : replicas_) {
+        for (const auto& call : authority.take_due(now_)) {
+          somebody = true;
+          make_call(name, call);
+        }
+      }
+      now_ += limits::holdings_interval;
+    }
+  }
+  void let_time_pass(Milliseconds time) { now_ += time; }
+  void set_reachable(const std::string& name, bool is_reachable) {
+    is_cut_off_[name] = !is_reachable;
+  }
+
+  // How many have the authority over a bucket.
+  [[nodiscard]] std::size_t authorities(Bucket bucket) const {
+    std::size_t count = 0;
+    for (const auto& [name, authority] : replicas_) count += authority.own().epoch(bucket) > 0;
+    return count;
+  }
+  [[nodiscard]] bool each_bucket_has_one() const {
+    for (std::size_t i = 0; i < shard::bucket_count; ++i) {
+      if (authorities(static_cast<Bucket>(i)) != 1) return false;
+    }
+    return true;
+  }
+
+ private:
+  void make_call(const std::string& from, const Authority::Call& call) {
+    Authority& caller = at(from);
+    const std::string& to = call.peer.name;
+    const auto asked = replicas_.find(to);
+    if (asked == replicas_.end() || is_cut_off_[to] || is_cut_off_[from]) {
+      caller.unreachable(to, now_);
+    } else if (asked->second.own().version == call.known) {
+      caller.heard_again(to, call.own, now_);
+    } else {
+      caller.heard(to, asked->second.own(), call.own, now_);
+    }
+    if (asked != replicas_.end() && !is_cut_off_[to] && !is_cut_off_[from]) {
+      asked->second.hint(from, call.own);
+    }
+  }
+
+  std::map<std::string, Authority> replicas_;
+  std::map<std::string, bool> is_cut_off_;
+  Incarnation incarnations_ = 0;
+  SteadyPoint now_ = start;
+};
+
+Bucket bucket_of_owner(const MembershipPointer& membership, const std::string& name) {
+  return buckets_of(*membership, name)->front();
+}
+
+// The first bucket that `to` gets in `after` and `from` has in `before`.
+Bucket moved_bucket(const Membership& before, const Membership& after, const std::string& from,
+                    const std::string& to) {
+  const auto& old_owners = before.topology->bucket_owners();
+  const auto& new_owners = after.topology->bucket_owners();
+  for (std::size_t i = 0; i < shard::bucket_count; ++i) {
+    if (before.name(old_owners[i]) == from && after.name(new_owners[i]) == to) {
+      return static_cast<Bucket>(i);
+    }
+  }
+  ADD_FAILURE() << "nothing moves";
+  return 0;
+}
+
+TEST(Authority, WithoutMembersOrBucketsEachAsksTheOrigin) {
+  Authority authority("a", 1);
+  EXPECT_EQ(authority.direction(0).way, Way::origin);
+  EXPECT_TRUE(authority.answers_for(0));
+  authority.follow(membership_of({"a", "b"}, 1, "simple-sha1"));
+  EXPECT_EQ(authority.direction(0).way, Way::origin);
+  EXPECT_TRUE(authority.answers_for(0));
+  EXPECT_TRUE(authority.take_due(start).empty());
+}
+
+TEST(Authority, WhoIsAloneHoldsEverythingAtOnce) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a"}));
+  EXPECT_EQ(authority.own().epoch(0), 1U);
+  EXPECT_EQ(authority.own().epoch(16'383), 1U);
+  EXPECT_EQ(authority.away(), 0U);
+}
+
+TEST(Authority, NothingIsTakenBeforeAllWereHeard) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket own = bucket_of_owner(membership, "a");
+  Authority authority("a", 1);
+  authority.follow(membership);
+  EXPECT_EQ(authority.direction(own).way, Way::unknown);
+  authority.heard("b", Holdings{{2, 0}, {}}, {}, start);
+  EXPECT_EQ(authority.direction(own).way, Way::unknown);
+  authority.unreachable("c", start);
+  EXPECT_EQ(authority.direction(own).way, Way::unknown) << "it might have changed hands meanwhile";
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.heard_again("b", {}, start);
+  EXPECT_EQ(authority.direction(own).way, Way::origin);
+  EXPECT_EQ(authority.own().epoch(own), 1U);
+}
+
+TEST(Authority, EachBucketHasOneOnceAllHaveTalked) {
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  EXPECT_TRUE(tier.each_bucket_has_one());
+}
+
+TEST(Authority, ANewOwnerAsksTheHolderAndSoDoesWhoIsAskedInItsPlace) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
+  for (const char* name : {"b", "c"}) {
+    const auto direction = tier.at(name).direction(moved);
+    ASSERT_EQ(direction.way, Way::holder) << name;
+    EXPECT_EQ(direction.holder->name, "a");
+    EXPECT_FALSE(tier.at(name).answers_for(moved));
+  }
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  EXPECT_EQ(tier.at("c").own().version.number, 0U);
+  EXPECT_EQ(tier.at("c").away(), buckets_of(*after, "c")->size());
+}
+
+TEST(Authority, AnEmptyBucketIsGivenToItsOwnerAndToNobodyElse) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), std::nullopt)
+      << "by what a knows it is the owner";
+  tier.at("a").follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").other_holder(moved, "b", true), std::nullopt);
+  EXPECT_EQ(tier.at("b").other_holder(moved, "c", true), (Authority::Other{"a"}));
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", false), std::nullopt);
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
+  EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c") << "though it has not said so yet";
+  EXPECT_FALSE(tier.at("a").answers_for(moved));
+  EXPECT_EQ(tier.at("a").other_holder(moved, "b", true), (Authority::Other{"c"}));
+  tier.at("c").take(moved, 1);
+  EXPECT_EQ(tier.at("c").own().epoch(moved), 2U);
+  tier.talk();
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c");
+}
+
+TEST(Authority, WhatWasGivenAndDidNotArriveIsGivenAgain) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
+  tier.talk();
+  EXPECT_EQ(tier.at("c").direction(moved).holder->name, "a");
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", false), (Authority::Other{"c", 1}));
+  // Who was to have it is gone for good: it was never given.
+  tier.stop("c");
+  tier.at("a").doubt("c");
+  tier.talk();
+  EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
+}
+
+TEST(Authority, WhatWasGivenToWhoIsNotItsOwnerAnyMoreIsGivenToTheNextOne) {
+  const auto before = membership_of({"a", "b"});
+  const auto between = membership_of({"a", "b", "c"});
+  const auto after = membership_of({"a", "b", "d"});
+  Bucket moved = moved_bucket(*before, *after, "a", "d");
+  Tier tier({"a", "b"});
+  tier.talk();
+  for (const char* name : {"c", "d"}) tier.start_replica(name);
+  for (const auto& membership : {between, after}) {
+    for (const char* name : {"a", "b"}) tier.at(name).follow(membership);
+  }
+  tier.at("d").follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").other_holder(moved, "d", true), (Authority::Other{"d", 1}));
+}
+
+TEST(Authority, AHolderThatIsGoneIsFollowedByTheOwnerWithAHigherEpoch) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  tier.stop("a");
+  tier.at("c").doubt("a");
+  EXPECT_EQ(tier.at("c").direction(moved).way, Way::unknown) << "until it is known to be gone";
+  tier.talk();
+  EXPECT_EQ(tier.at("c").direction(moved).way, Way::origin);
+  EXPECT_EQ(tier.at("c").own().epoch(moved), 2U);
+}
+
+TEST(Authority, ANewIncarnationHoldsNothingThatTheOldOneHeld) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  tier.start_replica("a").follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("c").direction(moved).way, Way::origin);
+  EXPECT_TRUE(tier.each_bucket_has_one());
+}
+
+TEST(Authority, AfterAPartitionTheHigherEpochHasIt) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  tier.set_reachable("a", false);
+  tier.at("c").doubt("a");
+  tier.at("b").doubt("a");
+  tier.let_time_pass(limits::holder_pause_most);
+  tier.talk();
+  EXPECT_EQ(tier.authorities(moved), 2U);
+  tier.set_reachable("a", true);
+  tier.let_time_pass(limits::holder_pause_most);
+  tier.talk();
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c");
+}
+
+TEST(Authority, OfEqualEpochsTheOwnersCounts) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  // Each held it under a topology of its own, before they knew this one.
+  std::deque<Authority> holders;
+  for (const char* name : {"a", "b", "c"}) {
+    holders.emplace_back(name, 1).follow(membership_of({name}));
+    holders.back().follow(membership);
+  }
+  Authority& a = holders[0];
+  Authority& b = holders[1];
+  Authority& c = holders[2];
+  b.heard("a", {{2, 1}, epochs}, {}, start);
+  EXPECT_EQ(b.own().epoch(bucket), 1U);
+  c.heard("a", {{2, 1}, epochs}, {}, start);
+  EXPECT_EQ(c.own().epoch(bucket), 0U) << "neither owns it: the first name has it";
+  a.heard("b", {{3, 1}, epochs}, {}, start);
+  EXPECT_EQ(a.own().epoch(bucket), 0U);
+}
+
+TEST(Authority, WhoIsUnreachableIsCalledAgainLessAndLessOften) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  EXPECT_TRUE(authority.take_due(start).empty()) << "it is being asked";
+  EXPECT_EQ(authority.next_due(), std::nullopt);
+  SteadyPoint now = start;
+  std::vector<Milliseconds> pauses;
+  for (int i = 0; i < 7; ++i) {
+    authority.unreachable("b", now);
+    pauses.push_back(std::chrono::duration_cast<Milliseconds>(*authority.next_due() - now));
+    now = *authority.next_due();
+    EXPECT_EQ(authority.take_due(now).size(), 1U);
+  }
+  const std::vector<Milliseconds> expected{
+      Milliseconds{250},   Milliseconds{500},   Milliseconds{1'000}, Milliseconds{2'000},
+      Milliseconds{4'000}, Milliseconds{5'000}, Milliseconds{5'000}};
+  EXPECT_EQ(pauses, expected);
+}
+
+TEST(Authority, WhoTalksAfterASilenceIsCalledAtOnce) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  static_cast<void>(authority.take_due(start));
+  authority.unreachable("b", start);
+  authority.hint("b", {7, 1});
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+}
+
+TEST(Authority, ASlowHolderIsAskedWhetherItIsThereAndCountsMeanwhile) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, authority.own().version, start);
+  while (!authority.take_due(start + limits::holdings_interval).empty()) {
+    authority.heard_again("b", authority.own().version, start);
+  }
+
+  EXPECT_EQ(authority.next_due(), std::nullopt);
+  authority.suspect("b");
+  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+  authority.unreachable("b", start);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+}
+
+TEST(Authority, StrangersChangeNothing) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  const Holdings before = authority.own();
+  authority.heard("x", {{9, 9}, std::vector<Epoch>(shard::bucket_count, 9)}, {}, start);
+  authority.hint("x", {9, 9});
+  authority.doubt("x");
+  authority.unreachable("x", start);
+  EXPECT_EQ(authority.own(), before);
+  EXPECT_EQ(authority.direction(0).way, Way::unknown);
+}
+
+}  // namespace
+}  // namespace ringside::tier
