@@ -356,6 +356,11 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // {} that a replica knows to have told it what it has missed | all are forgotten, and one that
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
+// {}, each of {} | of who was silent longest it is not known any more how far its purges have come
+constexpr size_t purge_issuers = 64;
+constexpr size_t purge_issuer_size_bytes = 64;
+// {} | what a holder gives that does not know of a purge is stored again
+constexpr Milliseconds purges_remembered{600'000};
 // {} that were members | all are forgotten: one that is a member again is not told what it has
 // missed
 constexpr size_t replicas_remembered = 1024;

@@ -9,6 +9,7 @@
 #include "cache/flight_table.h"
 #include "cache/holders.h"
 #include "cache/missed_purges.h"
+#include "cache/purge_log.h"
 #include "cache/settings.h"
 #include "cache/stalled.h"
 #include "cache/store.h"
@@ -38,6 +39,7 @@ struct Shared {
   UncacheableKeys uncacheable;
   MissedPurges missed;
   Holders holders;
+  PurgeLog purges;
   net::OriginGates gates;
 };
 

@@ -189,6 +189,8 @@ std::optional<MissedPurges::News> Handler::told_by_sidecar() const {
 
 Decision Handler::look_up() {
   const RequestContext& context = transaction_.context;
+  // Before the store is asked: what is removed meanwhile is not done by this.
+  if (context.fills_peer) transaction_.purges_done = transaction_.core.shared.purges.done();
   if (context.may_use_store) {
     transaction_.found =
         transaction_.core.shared.store.find(context.key, transaction_.request->fields);
@@ -279,7 +281,8 @@ void Handler::answer_options(http::Response& response) {
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {
     removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,
-                              *transaction_.request);
+                              *transaction_.request, transaction_.context.purge,
+                              transaction_.core.core.steady_now());
   }
   if (removed) {
     make_purge_response(response, *removed, transaction_.now());
@@ -303,7 +306,9 @@ Task<void> Handler::purge(http::Response& response) {
   const auto target = context.target.text();
   std::string prefix;
   if (target != "*") prefix = uri_prefix(context.host, target);
-  const std::size_t removed = co_await purge_by_steps(transaction_.core, std::move(prefix));
+  CoreState& core = transaction_.core;
+  const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
+  const std::size_t removed = co_await purge_by_steps(core, std::move(prefix));
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
 }

@@ -138,7 +138,7 @@ class Walk {
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
       auto answered = co_await ask(holder);
-      if (!answered || *answered != nullptr) co_return answered;
+      if (!answered || *answered != nullptr || is_over_) co_return answered;
     }
     co_return nullptr;
   }
@@ -175,6 +175,10 @@ class Walk {
     }
     count(core_, HolderAnswer::answered);
     if (auto failure = failure_of_origin(head)) co_return *std::move(failure);
+    const auto done = head.fields.first(http::internal::purges_done).value_or(std::string_view{});
+    // It has not heard of all purges that we have: what it gives may be what they remove.
+    is_over_ = !core_.shared.purges.are_covered_by(done, core_.core.steady_now());
+    if (is_over_) co_return nullptr;
     notes_.outcome = outcome_of(head);
     const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
     notes_.age_beyond = std::min(milliseconds_in(beyond, {}), Milliseconds{Seconds{1}});
@@ -198,6 +202,7 @@ class Walk {
   const SteadyPoint patience_;  // for who may hold it to say so
   hop::UpstreamRequest request_;
   FillNotes& notes_;
+  bool is_over_ = false;
   std::optional<tier::Peer> next_;  // whom a refusal has named
 };
 

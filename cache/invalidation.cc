@@ -26,21 +26,26 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
 }
 
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response) {
+                      const http::ResponseHead& response, SteadyPoint now) {
   const auto targets = http::invalidated_targets(context.method, context.host, context.target,
                                                  response.status, response.fields);
+  if (targets.empty()) return;
+  const PurgeLog::Applying applying(shared.purges, context.purge, now);
   for (const std::string& target : targets) {
     invalidate_uri(shared, settings, context.host, target);
   }
 }
 
 std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
-                                           const http::RequestHead& request) {
+                                           const http::RequestHead& request,
+                                           const std::optional<tier::PurgeNumber>& purge,
+                                           SteadyPoint now) {
   std::string host;
   if (!request.fields.has(http::internal::invalidate) ||
       !http::normalise_host(request.host, host)) {
     return std::nullopt;
   }
+  const PurgeLog::Applying applying(shared.purges, purge, now);
   std::size_t removed = 0;
   for (const http::Field& field : request.fields) {
     if (!http::same_token(field.name, http::internal::invalidate)) continue;

@@ -51,10 +51,11 @@ struct ResponseNotes {
   std::optional<std::uint64_t> length_bytes{};  // Content-Length
   std::optional<Milliseconds> near_ttl{};       // see internal::near_ttl
   bool to_sidecar = false;
-  bool to_peer = false;          // which says itself how it came by it
-  Milliseconds age_beyond{0};    // see internal::age_beyond
-  bool to_impostor = false;      // it spoke like a sidecar, and has not proved to be one
-  std::string_view own_lines{};  // of lines_not_stored
+  bool to_peer = false;            // which says itself how it came by it
+  Milliseconds age_beyond{0};      // see internal::age_beyond
+  std::string_view purges_done{};  // see internal::purges_done
+  bool to_impostor = false;        // it spoke like a sidecar, and has not proved to be one
+  std::string_view own_lines{};    // of lines_not_stored
 };
 
 // Adds the notes to a response that was begun.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "cache/settings.h"
 #include "hop/half.h"
 #include "metrics/sheet.h"
+#include "tier/purges.h"
 
 namespace ringside::cache {
 
@@ -37,10 +39,11 @@ class Replica final : public hop::Half {
 
   // Removes every stored response for the URI (all shard keys, all variants), under the query that
   // the present rules make of it; a flight for it that is in the air stores nothing. Returns how
-  // many. Thread-safe.
-  std::size_t purge(std::string_view host, std::string_view path_and_query);
+  // many. Thread-safe. `number`: where other replicas are told, too.
+  std::size_t purge(std::string_view host, std::string_view path_and_query,
+                    const std::optional<tier::PurgeNumber>& number = std::nullopt);
   // Removes everything.
-  std::size_t purge_all();
+  std::size_t purge_all(const std::optional<tier::PurgeNumber>& number = std::nullopt);
 
  private:
   struct Impl;

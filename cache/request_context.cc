@@ -29,6 +29,12 @@ IpAddress client_of(const http::Fields& fields, bool from_sidecar, const IpAddre
   return address ? subscriber_of(*address) : IpAddress{};
 }
 
+// Of a stranger's request they were taken away.
+std::optional<tier::PurgeNumber> purge_of(const http::Fields& fields, bool may_have) {
+  const auto said = may_have ? fields.first(http::internal::purge) : std::nullopt;
+  return said ? tier::parse_purge_number(*said) : std::nullopt;
+}
+
 // What Connection names is not passed on, so it must not tell variants apart either (RFC 9111
 // §4.1). The fixed ones stay: they are about this connection, and left out where heads are written.
 void remove_hop_by_hop(http::Fields& fields) {
@@ -81,6 +87,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.route = nullptr;
   context.from_sidecar = request.fields.has(http::internal::topology);
   context.fills_peer = context.from_sidecar && request.fields.has(http::internal::fill);
+  context.purge = purge_of(request.fields, context.from_sidecar || request.method == "PURGE");
   context.client = client_of(request.fields, context.from_sidecar, from);
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();

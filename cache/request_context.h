@@ -12,6 +12,7 @@
 #include "http/head.h"
 #include "http/hop.h"
 #include "http/target.h"
+#include "tier/purges.h"
 
 namespace ringside::cache {
 
@@ -28,7 +29,8 @@ struct RequestContext {
   // Whose share of an origin's places it takes: the client that the sidecar told of, or else who
   // asks; nobody's where a sidecar tells of none.
   IpAddress client;
-  const Route* route = nullptr;  // into the Settings; null only where PURGE has none
+  std::optional<tier::PurgeNumber> purge;  // that what it makes invalid has
+  const Route* route = nullptr;            // into the Settings; null only where PURGE has none
   // For all of it, from its arrival on: our own limit, or less where the sidecar waits no longer.
   Milliseconds time_allowed{0};
   CacheKey key;

@@ -35,6 +35,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   found = {};
   given = nullptr;
   own_lines.clear();
+  purges_done.clear();
 }
 
 ResponseNotes Transaction::notes() const noexcept {
@@ -43,6 +44,7 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.outcome = outcome;
   notes.to_sidecar = context.from_sidecar;
   notes.to_peer = context.fills_peer;
+  notes.purges_done = purges_done;
   notes.to_impostor = is_from_impostor;
   notes.own_lines = own_lines;
   return notes;

@@ -35,6 +35,7 @@ struct Transaction {
   // The response is what the store has for everybody. False: it may have something of this
   // request's.
   bool is_what_is_stored = true;
+  std::string purges_done;        // see ResponseNotes
   bool is_from_impostor = false;  // see ResponseNotes
   bool is_from_exchange = false;  // its body's failure is counted here; a flight's is by its fill
 

@@ -55,6 +55,13 @@ inline constexpr std::string_view holdings = "Ringside-Holdings";
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
 inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 
+// To the replica, with a PURGE, such an OPTIONS, and a request by an unsafe method: the number that
+// what it removes has (tier/purges.h).
+inline constexpr std::string_view purge = "Ringside-Purge";
+// With an answer to `fill`: how far the holder had come with the purges of each issuer when it
+// looked for it.
+inline constexpr std::string_view purges_done = "Ringside-Purges-Done";
+
 // To the replica: that it has not confirmed all purges and invalidations of this sidecar: the
 // sidecar's mark, a space, and the number of the last one. A replica that has not heeded that
 // number yet empties its store before it answers.

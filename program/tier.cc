@@ -209,9 +209,11 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& /*request*
 
 PurgeResult Tier::purge(const PurgeTarget& target) {
   PurgeResult result;
+  const tier::PurgeNumber number{"up", ++purges_};
   for (const auto& replica : shape().replicas) {
-    result.removed += target.everything ? replica->purge_all()
-                                        : replica->purge(target.host, target.path_and_query);
+    result.removed += target.everything
+                          ? replica->purge_all(number)
+                          : replica->purge(target.host, target.path_and_query, number);
   }
   sidecar_->forget_nearby();  // last: until then a replica may have given what is purged
   return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -115,6 +116,7 @@ class Tier final : public Service {
   std::shared_ptr<replay::SampleOrigin> origin_;  // null: every route names one
   std::unique_ptr<sidecar::Sidecar> sidecar_;     // set once
   Retirement retirement_;
+  std::atomic<std::uint64_t> purges_{0};
   bool stopped_ = false;
 };
 

@@ -91,7 +91,7 @@ void add_moves(Writer& out, const Report& report) {
       grouped(moves.moved), grouped(moves.keys), share(moves.moved, moves.keys), difference, more,
       share(difference, more),
       to > from ? fmt::format("; {} of them not to a new replica", grouped(moves.elsewhere)) : "");
-  out.line("  {:<26}{} (fetched by one replica, then missed at another: what a handoff saves)",
+  out.line("  {:<26}{} (fetched by one replica, then missed at another)",
            "moved keys fetched again", grouped(moves.fetched_again));
 }
 

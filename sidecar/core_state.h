@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@
 #include "sidecar/near_cache.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
+#include "tier/purges.h"
 
 namespace ringside::sidecar {
 
@@ -37,10 +39,14 @@ struct Snapshot {
 // What all cores of a sidecar share. Each part is thread-safe by itself.
 struct Shared {
   const std::string mark = http::random_mark();  // stays, whatever the settings call us
+  std::atomic<std::uint64_t> purges{0};          // numbered so far
   ForgottenTable forgotten;                      // see NearCache
   MissedTable missed{mark};
   net::OriginGates gates;
   Troubles troubles;
+
+  // The number of one more purge, or invalidation.
+  [[nodiscard]] tier::PurgeNumber next_purge() noexcept { return {mark, ++purges}; }
 };
 
 // What one core's requests share. Only that core's thread touches it.

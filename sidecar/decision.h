@@ -13,6 +13,7 @@
 #include "http/scheme.h"
 #include "http/target.h"
 #include "sidecar/settings.h"
+#include "tier/purges.h"
 
 namespace ringside::sidecar {
 
@@ -34,6 +35,7 @@ struct Decision {
   std::string shard_key;
   std::string extra_key;
   std::uint64_t hash = 0;
+  tier::PurgeNumber purge;  // of what an unsafe method makes invalid; none else
 
   [[nodiscard]] shard::ShardKey key() const noexcept { return {shard_key, hash}; }
 };

@@ -111,8 +111,13 @@ class Round {
 
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
     CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
-    SteadyPoint deadline, std::optional<shard::MemberIndex> but_not) {
-  Round round(state, snapshot, request, deadline);
+    const tier::PurgeNumber& purge, SteadyPoint deadline,
+    std::optional<shard::MemberIndex> but_not) {
+  const std::string fields =
+      fmt::format("{}{}: {}\r\n", request.fields, http::internal::purge, tier::to_text(purge));
+  hop::UpstreamRequest numbered = request;
+  numbered.fields = fields;
+  Round round(state, snapshot, numbered, deadline);
   co_return co_await round.run(but_not);
 }
 

@@ -13,16 +13,18 @@
 
 namespace ringside::sidecar {
 
-// Sends the same request, one without a body that makes it forget something, to every replica but
-// `but_not`. In the order of the members: how many stored responses each has removed (0 for
-// `but_not`), or why it has not confirmed that with 200 and internal::purged. Who has not, but for
-// those who answer that they will not, has missed it (see Missed) before this returns.
+// Sends the same request, with the number `purge`, one without a body that makes it forget
+// something, to every replica but `but_not`. In the order of the members: how many stored responses
+// each has removed (0 for `but_not`), or why it has not confirmed that with 200 and
+// internal::purged. Who has not, but for those who answer that they will not, has missed it (see
+// Missed) before this returns.
 //
 // Waits until the deadline at most. All are asked at once, and one that does not answer a probe
 // either is given up. It is not waited for again: who is ejected, or has missed something and was
 // not told so yet, is not asked at all, since it will forget everything.
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
     CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
-    SteadyPoint deadline, std::optional<shard::MemberIndex> but_not = std::nullopt);
+    const tier::PurgeNumber& purge, SteadyPoint deadline,
+    std::optional<shard::MemberIndex> but_not = std::nullopt);
 
 }  // namespace ringside::sidecar

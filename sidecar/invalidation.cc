@@ -54,7 +54,7 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
   const auto confirmed =
-      co_await ask_every_replica(state, snapshot, request, deadline, answered_by);
+      co_await ask_every_replica(state, snapshot, request, decision.purge, deadline, answered_by);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
     if (!confirmed[index])
       state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");

@@ -17,7 +17,8 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   request.target = &purged;
   request.host = host;
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
-  const auto answers = co_await ask_every_replica(state, snapshot, request, deadline);
+  const tier::PurgeNumber number = state.shared.next_purge();
+  const auto answers = co_await ask_every_replica(state, snapshot, request, number, deadline);
   PurgeReport report;
   for (std::size_t index = 0; index < answers.size(); ++index) {
     const auto& removed = answers[index];

@@ -66,11 +66,12 @@ class OfProcesses(Handoff):
     def setUp(self):
         super().setUp()
         self.source = self.origin()
-        self.replicas = self.caches(4, self.source)
+        purge_from = ("--purge-from", "127.0.0.0/8")
+        self.replicas = self.caches(4, self.source, *purge_from)
         self.old, self.new = self.replicas[:3], self.replicas[3]
         for replica in self.old:
             self.tell(replica, self.old)
-        self.fronts = [self.sidecar(self.old), self.sidecar(self.old)]
+        self.fronts = [self.sidecar(self.old, *purge_from) for _ in range(2)]
 
     def tell(self, process, replicas) -> None:
         members = [{"name": one.name, "address": one.address} for one in replicas]
@@ -183,6 +184,21 @@ class OfProcesses(Handoff):
             self.assertTrue(self.get(path, self.fronts[1]).is_hit)
         failed = self.new.metric("ringside_holder_requests_total", result="failed")
         self.assertEqual(failed, 1, "one wait a holder, and not one a request")
+
+    def test_what_was_purged_does_not_come_back_from_a_holder_that_was_stopped(self):
+        path = self.moved("/purged", 1)[0]
+        self.source.on[path] = lambda turn: turn.reply(200, b"old")
+        self.assertEqual(self.get(path).body, b"old")
+        self.add_replica(*self.fronts)
+        self.old[0].freeze()
+        self.source.on[path] = lambda turn: turn.reply(200, b"new")
+        purged = self.fronts[0].ask("PURGE", path, fields={"Host": HOST})
+        self.assertEqual(purged.status, 502, purged.text)
+        self.assertIn("cache-0", purged.text)
+        self.old[0].signal(signal.SIGCONT)
+        for front in self.fronts:
+            answer = self.get(path, front)
+            self.assertEqual((answer.body, answer.replica), (b"new", "cache-3"))
 
     def test_a_holder_that_hangs_costs_one_wait_and_gives_way_when_it_returns(self):
         paths = self.moved("/held", 20)

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "tier/purges.h"
+
+namespace ringside::cache {
+
+// How far this replica has come with the purges of each issuer, for all of its cores. Thread-safe.
+class PurgeLog {
+ public:
+  // One that is applied while it lives. Nullopt: it has no number.
+  class Applying {
+   public:
+    Applying(PurgeLog& log, const std::optional<tier::PurgeNumber>& purge, SteadyPoint now)
+        : log_(log), purge_(purge) {
+      const std::lock_guard lock(log_.mutex_);
+      if (purge_) log_.purges_.begin(*purge_, now);
+    }
+    ~Applying() {
+      const std::lock_guard lock(log_.mutex_);
+      if (purge_) log_.purges_.end(*purge_);
+    }
+    Applying(const Applying&) = delete;
+    Applying& operator=(const Applying&) = delete;
+
+   private:
+    PurgeLog& log_;
+    const std::optional<tier::PurgeNumber> purge_;
+  };
+
+  [[nodiscard]] std::string done() const {
+    const std::lock_guard lock(mutex_);
+    return purges_.done();
+  }
+  [[nodiscard]] bool are_covered_by(std::string_view done, SteadyPoint now) const {
+    const std::lock_guard lock(mutex_);
+    return purges_.are_covered_by(done, now);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  tier::Purges purges_;
+};
+
+}  // namespace ringside::cache
