@@ -221,9 +221,7 @@ std::optional<std::string> Handler::other_holder() {
   const shard::Bucket bucket = *transaction_.context.key.bucket;
   const auto asker = *transaction_.request->fields.first(http::internal::fill);
   const bool is_empty = shared.store.count_of(bucket) == 0 && !shared.flights.has_any_of(bucket);
-  std::optional<tier::Authority::Other> other;
-  shared.holders.change(
-      [&](tier::Authority& authority) { other = authority.other_holder(bucket, asker, is_empty); });
+  const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
   if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
   return other->name.empty() ? "-" : other->name;

@@ -43,6 +43,14 @@ class Holders {
     return authority_.is_unreachable(peer);
   }
 
+  // See tier::Authority. Nobody waits for what it may change.
+  [[nodiscard]] std::optional<tier::Authority::Other> other_holder(shard::Bucket bucket,
+                                                                   std::string_view asker,
+                                                                   bool is_empty) {
+    const std::lock_guard lock(mutex_);
+    return authority_.other_holder(bucket, asker, is_empty);
+  }
+
   // Does it to the tier::Authority, and rings for all who wait.
   template <class Change>
   void change(const Change& change) {
