@@ -279,6 +279,7 @@ constexpr size_t holdings_size_bytes =
     512 * kKiB;  // {} | the peer counts as one that holds nothing
 // {} for all peers to say what they hold | the origin is asked
 constexpr Milliseconds holdings_patience{2'000};
+constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
 // {}, doubling to {} | a peer that could not be reached is asked again what it holds
 constexpr Milliseconds holder_pause_start{250};
 constexpr Milliseconds holder_pause_most{5'000};
@@ -356,10 +357,13 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // {} that a replica knows to have told it what it has missed | all are forgotten, and one that
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
-// {}, each of {} | of who was silent longest it is not known any more how far its purges have come
-constexpr size_t purge_issuers = 64;
+// {}, each of {}, of whose purges a replica knows how far it has come | who was silent longest is
+// forgotten
+constexpr size_t purge_issuers = 1024;
 constexpr size_t purge_issuer_size_bytes = 64;
-// {} | what a holder gives that does not know of a purge is stored again
+// {} of an issuer's that came before those that are missing | count as not heard of
+constexpr size_t purges_beyond = 256;
+// {} since the last of an issuer's | what a holder gives that does not know of it is stored again
 constexpr Milliseconds purges_remembered{600'000};
 // {} that were members | all are forgotten: one that is a member again is not told what it has
 // missed

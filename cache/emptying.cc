@@ -33,7 +33,9 @@ Task<bool> heed(CoreState& core, const MissedPurges::News& news) {
       continue;
     }
     const std::size_t removed = co_await purge_by_steps(core, std::string());
+    core.shared.purges.end_all(news.sidecar);
     missed.emptied(news);
+
     log::warning("{}: sidecar {} says that purges were missed: {} stored responses dropped",
                  core.shared.name, news.sidecar, removed);
   }

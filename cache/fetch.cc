@@ -148,6 +148,10 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
       return From::store;
     case Action::Kind::give_confirmed:
       keep_fetched(shared, *flight_, response_, context_.rules().variants_most);
+      // What the holder had stored is not as young as what an origin has confirmed.
+      if (fill_.outcome == metrics::Outcome::peer_fill) {
+        action.completion = Flight::Completion::found;
+      }
       leadership.complete(response_, action.completion);
       return From::store;
     case Action::Kind::give_alone:
@@ -166,6 +170,7 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
 }
 
 Fetch::From Fetch::publish(Action& action) {
+  action.answer.was_stored = fill_.outcome == metrics::Outcome::peer_fill;
   if (!action.terms.keep) core_.shared.flights.leave(*flight_);
   flight_->publish(std::move(action.answer));
   if (action.beginning) {
@@ -191,6 +196,7 @@ Task<std::optional<Fetch::From>> Fetch::follow(SteadyPoint deadline) {
     variant_ = http::variant_key(answer.head->vary(), request_.fields);
     co_return std::nullopt;
   }
+  if (answer.was_stored && !is_fresh(*answer.head)) co_return From::elsewhere;
   response_ = flight_->complete_response();
   if (response_) co_return follow_completed();
   // A part is for those who asked for that part; its leader may have found another plan.
@@ -227,12 +233,16 @@ Fetch::From Fetch::follow_failure(Error error) {
 
 // Fresh for this request, and enough of it; a slice is good for as long as it is of the entity.
 bool Fetch::is_good(const StoredResponse& stored) const {
+  return is_fresh(*stored.head) &&
+         is_enough(stored, context_, request_.fields, core_.core.resident_now());
+}
+
+bool Fetch::is_fresh(const StoredHead& head) const {
+  if (!context_.entity_tag.empty()) {
+    return head.fields().first("etag") == std::string_view(context_.entity_tag);
+  }
   const TimePoint now = core_.core.resident_now();
-  const StoredHead& head = *stored.head;
-  const bool is_fresh = context_.entity_tag.empty()
-                            ? judge(&head.freshness(), context_.directives, now) == Verdict::fresh
-                            : head.fields().first("etag") == std::string_view(context_.entity_tag);
-  return is_fresh && is_enough(stored, context_, request_.fields, now);
+  return judge(&head.freshness(), context_.directives, now) == Verdict::fresh;
 }
 
 void note_fetch(Transaction& transaction, const Fetch& fetch) {

@@ -82,6 +82,7 @@ class Fetch {
   [[nodiscard]] std::optional<From> follow_completed();
   [[nodiscard]] bool is_answered_meanwhile();
   [[nodiscard]] bool is_good(const StoredResponse& stored) const;
+  [[nodiscard]] bool is_fresh(const StoredHead& head) const;
 
   CoreState& core_;
   const Settings& settings_;

@@ -38,6 +38,7 @@ class Flight {
     std::optional<std::uint64_t> length_bytes;  // of the body that follows, where known
     std::optional<Extent> extent;               // which part of the whole it is; nullopt: all
     bool is_kept = true;                        // false: it is too large to be stored
+    bool was_stored = false;  // by the holder: not every request takes what is so old
   };
 
   // One request's place in the flight. On its core's thread; leaves the flight when destroyed.

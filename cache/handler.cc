@@ -190,7 +190,10 @@ std::optional<MissedPurges::News> Handler::told_by_sidecar() const {
 Decision Handler::look_up() {
   const RequestContext& context = transaction_.context;
   // Before the store is asked: what is removed meanwhile is not done by this.
-  if (context.fills_peer) transaction_.purges_done = transaction_.core.shared.purges.done();
+  if (context.fills_peer) {
+    CoreState& core = transaction_.core;
+    transaction_.purges_done = core.shared.purges.done(core.core.steady_now());
+  }
   if (context.may_use_store) {
     transaction_.found =
         transaction_.core.shared.store.find(context.key, transaction_.request->fields);

@@ -93,15 +93,20 @@ Refusal read_refusal(std::string_view said, std::string_view own_name) {
   return refusal;
 }
 
-// The holder has answered with an error of its own making, since no origin answered it.
-std::optional<Error> failure_of_origin(const http::ResponseHead& head) {
-  const bool is_own =
-      head.fields.first(http::internal::outcome) == metrics::name(metrics::Outcome::error);
-  if (!is_own || head.status < 500) return std::nullopt;
+// An error of the holder's own making; nullopt: it answered.
+std::optional<Error> own_error(const http::ResponseHead& head) {
+  const auto outcome = head.fields.first(http::internal::outcome);
+  if (outcome != metrics::name(metrics::Outcome::error)) return std::nullopt;
   const auto detail = head.fields.first(http::internal::detail).value_or(std::string_view{});
-  return Error{head.status == 504 ? ErrorKind::timeout : ErrorKind::refused, ErrorSource::origin,
-               Retry::no, std::string(detail)};
+  Error error{ErrorKind::internal, ErrorSource::origin, Retry::no, std::string(detail)};
+  if (head.status == 502) error.kind = ErrorKind::disconnected;
+  if (head.status == 503) error.kind = ErrorKind::circuit_open;
+  if (head.status == 504) error.kind = ErrorKind::timeout;
+  return error;
 }
+
+// No origin answered it.
+bool is_of_origin(const Error& error) noexcept { return error.kind != ErrorKind::internal; }
 
 metrics::Outcome outcome_of(const http::ResponseHead& head) {
   const auto text = head.fields.first(http::internal::outcome).value_or(std::string_view{});
@@ -124,7 +129,8 @@ class Walk {
         deadline_(deadline),
         patience_(std::min(deadline, core.core.steady_now() + limits::holdings_patience)),
         request_(request),
-        notes_(notes) {
+        notes_(notes),
+        begun_(core.shared.purges.begun(core.core.steady_now())) {
     request_.reads_fields = true;
   }
 
@@ -174,10 +180,16 @@ class Walk {
       co_return nullptr;
     }
     count(core_, HolderAnswer::answered);
-    if (auto failure = failure_of_origin(head)) co_return *std::move(failure);
+    if (const auto own = own_error(head)) {
+      // It is of another opinion of the request than we are: it has other settings yet, or lost
+      // the bucket just now.
+      is_over_ = !is_of_origin(*own);
+      if (is_over_) co_return nullptr;
+      co_return *own;
+    }
     const auto done = head.fields.first(http::internal::purges_done).value_or(std::string_view{});
     // It has not heard of all purges that we have: what it gives may be what they remove.
-    is_over_ = !core_.shared.purges.are_covered_by(done, core_.core.steady_now());
+    is_over_ = !tier::are_done(begun_, done);
     if (is_over_) co_return nullptr;
     notes_.outcome = outcome_of(head);
     const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
@@ -202,6 +214,9 @@ class Walk {
   const SteadyPoint patience_;  // for who may hold it to say so
   hop::UpstreamRequest request_;
   FillNotes& notes_;
+  // Before it was asked: what begins later is minded by the flight.
+  const std::vector<tier::Purges::Begun> begun_;
+
   bool is_over_ = false;
   std::optional<tier::Peer> next_;  // whom a refusal has named
 };

@@ -26,11 +26,9 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
 }
 
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response, SteadyPoint now) {
+                      const http::ResponseHead& response) {
   const auto targets = http::invalidated_targets(context.method, context.host, context.target,
                                                  response.status, response.fields);
-  if (targets.empty()) return;
-  const PurgeLog::Applying applying(shared.purges, context.purge, now);
   for (const std::string& target : targets) {
     invalidate_uri(shared, settings, context.host, target);
   }

@@ -20,10 +20,10 @@ namespace ringside::cache {
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
 // see http::invalidated_targets. What lies on other replicas the sidecar tells them.
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response, SteadyPoint now);
+                      const http::ResponseHead& response);
 
-// Forgets what a sidecar says that is invalid (internal::invalidate). nullopt: it says nothing of
-// the kind; else how many stored responses went.
+// Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`.
+// nullopt: it says nothing of the kind; else how many stored responses went.
 std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
                                            const http::RequestHead& request,
                                            const std::optional<tier::PurgeNumber>& purge,

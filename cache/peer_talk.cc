@@ -65,10 +65,11 @@ Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
                                                      const tier::Authority::Call& call) {
   const http::Target target{"*", {}, false};
   const std::string host = call.peer.address.text();
-  const std::string fields =
-      fmt::format("Max-Forwards: 0\r\n{}: {}\r\n{}: {} {} {}\r\n", http::internal::topology,
-                  core.settings->membership->topology_id, http::internal::holdings,
-                  core.shared.name, tier::to_text(call.own), tier::to_text(call.known));
+  const std::string fields = fmt::format(
+      "Max-Forwards: 0\r\n{}: {}\r\n{}: {} {} {}\r\n", http::internal::topology,
+      core.settings->membership ? core.settings->membership->topology_id : std::string("0"),
+      http::internal::holdings, core.shared.name, tier::to_text(call.own),
+      tier::to_text(call.known));
   hop::UpstreamRequest request;
   request.method = "OPTIONS";
   request.target = &target;
@@ -81,12 +82,20 @@ Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
   const auto exchange = core.peers->exchange();
   const auto answered = co_await exchange->ask(call.peer.address, request, limits);
   if (!answered) co_return answered.error();
+  if (exchange->head().status != 200) {
+    co_return Error{ErrorKind::overloaded, ErrorSource::peer, Retry::no,
+                    fmt::format("it answered {}", exchange->head().status)};
+  }
   // An older replica, or one that does not take us for a member, holds nothing that we could ask
   // for.
   const auto said = exchange->head().fields.first(http::internal::holdings);
   const auto version = said ? tier::parse_holdings_version(*said) : HoldingsVersion{};
   if (!version) co_return version.error();
+  const bool holds_nothing = core.shared.store.entries() == 0 && core.shared.flights.size() == 0;
+  const auto done = exchange->head().fields.first(http::internal::purges_done);
+  if (holds_nothing && done) core.shared.purges.adopt(*done, core.core.steady_now());
   if (*version == call.known && said) co_return std::nullopt;
+
   const auto content = co_await content_of(*exchange);
   if (!content) co_return content.error();
   if (!said) co_return tier::Holdings{};
@@ -105,7 +114,9 @@ Task<void> hear(CoreState& core, tier::Authority::Call call) {
   }
   core.shared.holders.change([&](tier::Authority& authority) {
     if (!heard) {
-      authority.unreachable(name, now);
+      const ErrorKind kind = heard.error().kind;
+      const bool is_gone = kind == ErrorKind::refused || kind == ErrorKind::unresolved;
+      authority.failed(name, is_gone, now);
     } else if (*heard) {
       authority.heard(name, **std::move(heard), call.own, now);
     } else {
@@ -135,6 +146,9 @@ void answer_holdings(CoreState& core, std::string_view said, http::Response& res
   response.fields.add("Content-Length", fmt::to_string(text.size()));
   http::add_date(response.fields, core.core.now());
   response.fields.add(http::internal::holdings, tier::to_text(own.version));
+  const std::string done = core.shared.purges.done(core.core.steady_now());
+  if (!done.empty()) response.fields.add(http::internal::purges_done, done);
+
   response.body = http::Body(std::move(text));
   if (!heard) return;
   core.shared.holders.change(

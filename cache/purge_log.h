@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "tier/purges.h"
@@ -33,13 +34,22 @@ class PurgeLog {
     const std::optional<tier::PurgeNumber> purge_;
   };
 
-  [[nodiscard]] std::string done() const {
+  // See tier::Purges.
+  [[nodiscard]] std::string done(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
-    return purges_.done();
+    return purges_.done(now);
   }
-  [[nodiscard]] bool are_covered_by(std::string_view done, SteadyPoint now) const {
+  [[nodiscard]] std::vector<tier::Purges::Begun> begun(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
-    return purges_.are_covered_by(done, now);
+    return purges_.begun(now);
+  }
+  void end_all(std::string_view issuer) {
+    const std::lock_guard lock(mutex_);
+    purges_.end_all(issuer);
+  }
+  void adopt(std::string_view done, SteadyPoint now) {
+    const std::lock_guard lock(mutex_);
+    purges_.adopt(done, now);
   }
 
  private:

@@ -29,9 +29,11 @@ IpAddress client_of(const http::Fields& fields, bool from_sidecar, const IpAddre
   return address ? subscriber_of(*address) : IpAddress{};
 }
 
-// Of a stranger's request they were taken away.
-std::optional<tier::PurgeNumber> purge_of(const http::Fields& fields, bool may_have) {
-  const auto said = may_have ? fields.first(http::internal::purge) : std::nullopt;
+// Of a stranger's request it was taken away.
+std::optional<tier::PurgeNumber> purge_of(const http::RequestHead& request) {
+  const bool may_have = request.method == "PURGE" || request.method == "OPTIONS";
+  const auto said = may_have ? request.fields.first(http::internal::purge) : std::nullopt;
+
   return said ? tier::parse_purge_number(*said) : std::nullopt;
 }
 
@@ -87,7 +89,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.route = nullptr;
   context.from_sidecar = request.fields.has(http::internal::topology);
   context.fills_peer = context.from_sidecar && request.fields.has(http::internal::fill);
-  context.purge = purge_of(request.fields, context.from_sidecar || request.method == "PURGE");
+  context.purge = purge_of(request);
   context.client = client_of(request.fields, context.from_sidecar, from);
   auto hop = http::look_at_hop(request, own_via);
   if (!hop) return hop.error();

@@ -29,7 +29,7 @@ struct RequestContext {
   // Whose share of an origin's places it takes: the client that the sidecar told of, or else who
   // asks; nobody's where a sidecar tells of none.
   IpAddress client;
-  std::optional<tier::PurgeNumber> purge;  // that what it makes invalid has
+  std::optional<tier::PurgeNumber> purge;  // the number of what it removes
   const Route* route = nullptr;            // into the Settings; null only where PURGE has none
   // For all of it, from its arrival on: our own limit, or less where the sidecar waits no longer.
   Milliseconds time_allowed{0};

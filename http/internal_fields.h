@@ -55,8 +55,8 @@ inline constexpr std::string_view holdings = "Ringside-Holdings";
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
 inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 
-// To the replica, with a PURGE, such an OPTIONS, and a request by an unsafe method: the number that
-// what it removes has (tier/purges.h).
+// To the replica, with a PURGE, and with such an OPTIONS: the number that what it removes has
+// (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";
 // With an answer to `fill`: how far the holder had come with the purges of each issuer when it
 // looked for it.

@@ -13,7 +13,6 @@
 #include "http/scheme.h"
 #include "http/target.h"
 #include "sidecar/settings.h"
-#include "tier/purges.h"
 
 namespace ringside::sidecar {
 
@@ -35,7 +34,6 @@ struct Decision {
   std::string shard_key;
   std::string extra_key;
   std::uint64_t hash = 0;
-  tier::PurgeNumber purge;  // of what an unsafe method makes invalid; none else
 
   [[nodiscard]] shard::ShardKey key() const noexcept { return {shard_key, hash}; }
 };

@@ -116,8 +116,6 @@ http::CacheStatus Handler::own_status(Forward why) const noexcept {
 Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::Caller& caller,
                                        http::Response& response) {
   nearby_.ask();
-  // The replica that passes it on applies it first.
-  if (!http::is_safe(decision_.method)) decision_.purge = core_.shared.next_purge();
   Owners owners(core_, *snapshot_, decision_, upstream_fields_);
   auto answered = co_await owners.ask(request, caller);
   if (!answered) co_return refuse(answered.error(), response);

@@ -53,8 +53,14 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
   request.host = decision.host;
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
+  // Who answered has forgotten it, too, but does not know the number. It may just have stored what
+  // it answered (RFC 9110 §9.3.3): then it keeps that.
+  const bool may_keep_answer =
+      answer.status == 200 && http::fields_of(answer).has("content-location");
+  const auto but_not = may_keep_answer ? answered_by : std::nullopt;
+  const tier::PurgeNumber number = state.shared.next_purge();
   const auto confirmed =
-      co_await ask_every_replica(state, snapshot, request, decision.purge, deadline, answered_by);
+      co_await ask_every_replica(state, snapshot, request, number, deadline, but_not);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
     if (!confirmed[index])
       state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");

@@ -50,9 +50,6 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   const std::size_t size = fields_.text().size();
   fields_.add(http::internal::deadline,
               fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
-  if (!http::is_safe(decision_.method)) {
-    fields_.add(http::internal::purge, tier::to_text(decision_.purge));
-  }
   if (const auto news = snapshot_.missed[member]->news()) {
     fields_.add(http::internal::missed, news->text);
   }

@@ -34,7 +34,10 @@ void Authority::follow(const MembershipPointer& membership) {
     if (known.peer.address.host.empty()) known.state = State::unreachable;
     peers_.push_back(std::move(known));
   }
-  std::erase_if(given_, [&](const auto& given) { return find(given.second) == nullptr; });
+  std::erase_if(given_, [&](const auto& given) { return find(given.second.to) == nullptr; });
+  for (const Known& known : peers_) {
+    if (known.state == State::heard) yield_to(known);
+  }
   settle();
 }
 
@@ -54,7 +57,11 @@ const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
   for (const Known& known : peers_) {
     const Epoch epoch = known.holdings.epoch(bucket);
     if (known.state == State::unreachable || epoch == 0) continue;
-    if (holder == nullptr || epoch > holder->holdings.epoch(bucket)) holder = &known;
+    const Epoch highest = holder != nullptr ? holder->holdings.epoch(bucket) : 0;
+    const bool is_better =
+        epoch > highest ||
+        (epoch == highest && comes_first(known.peer.name, holder->peer.name, bucket));
+    if (is_better) holder = &known;
   }
   return holder;
 }
@@ -63,7 +70,7 @@ Authority::Direction Authority::direction(Bucket bucket) const {
   if (!is_by_bucket_) return {};
   if (own_.epochs[bucket] > 0) {
     const auto given = given_.find(bucket);
-    const Known* const to = given != given_.end() ? find(given->second) : nullptr;
+    const Known* const to = given != given_.end() ? find(given->second.to) : nullptr;
     if (to == nullptr) return {};
     return {Way::holder, to->peer};
   }
@@ -99,10 +106,12 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     return Other{holder != nullptr ? holder->peer.name : std::string{}};
   }
   const bool gives = is_empty && !is_owned_[bucket] && owner_of(bucket) == asker;
-  if (gives) given_.try_emplace(bucket, asker);
+  if (gives) given_.try_emplace(bucket, Given{std::string(asker)});
   const auto given = given_.find(bucket);
   if (given == given_.end()) return std::nullopt;
-  return Other{given->second, given->second == asker ? epoch : 0};
+  const std::string& to = given->second.to;
+  if (to != asker) suspect(to);
+  return Other{to, to == asker ? epoch : 0};
 }
 
 void Authority::take(Bucket bucket, Epoch given) {
@@ -112,12 +121,18 @@ void Authority::take(Bucket bucket, Epoch given) {
   ++own_.version.number;
 }
 
+// Of two that have the same epoch.
+bool Authority::comes_first(const std::string& name, const std::string& other,
+                            Bucket bucket) const {
+  const std::string& owner = owner_of(bucket);
+  return other != owner && (name == owner || name < other);
+}
+
 bool Authority::wins(const Known& known, Bucket bucket) const noexcept {
   const Epoch theirs = known.holdings.epoch(bucket);
   const Epoch ours = own_.epochs[bucket];
   if (theirs != ours) return theirs > ours;
-  if (is_owned_[bucket]) return false;
-  return owner_of(bucket) == known.peer.name || known.peer.name < own_name_;
+  return comes_first(known.peer.name, own_name_, bucket);
 }
 
 void Authority::yield_to(const Known& known) {
@@ -174,28 +189,39 @@ void Authority::settle() {
 
 void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVersion& told,
                       SteadyPoint now) {
-  if (Known* const known = find(peer)) {
+  if (Known* const known = find(peer); known != nullptr && !known->is_doubted) {
     known->holdings = std::move(holdings);
     yield_to(*known);
-    heard_again(peer, told, now);
   }
+  heard_again(peer, told, now);
 }
 
 void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now) {
   Known* const known = find(peer);
   if (known == nullptr) return;
+  known->is_asked = false;
+  if (std::exchange(known->is_doubted, false)) return;
   known->state = State::heard;
   known->heard_in = known->asked_in;
   known->told = told;
   known->is_asked = false;
   known->failures = 0;
   known->not_before = now + limits::holdings_interval;
+  look_at_gifts(*known);
   settle();
 }
 
-void Authority::unreachable(std::string_view peer, SteadyPoint now) {
+void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   Known* const known = find(peer);
   if (known == nullptr) return;
+  known->is_doubted = false;
+  if (!is_gone && known->failures == 0) {
+    known->failures = 1;
+    known->is_asked = false;
+    known->is_wanted = true;
+    known->not_before = now;
+    return;
+  }
   known->state = State::unreachable;
   known->is_asked = false;
   known->is_wanted = false;
@@ -203,8 +229,16 @@ void Authority::unreachable(std::string_view peer, SteadyPoint now) {
   known->not_before = now + std::min<Milliseconds>(pause, limits::holder_pause_most);
   ++known->failures;
   // Whether or not it has heard of it: the higher epoch has it when it is back.
-  std::erase_if(given_, [&](const auto& given) { return given.second == peer; });
+  std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; });
   settle();
+}
+
+// A gift that did not arrive was none.
+void Authority::look_at_gifts(const Known& known) {
+  std::erase_if(given_, [&](auto& given) {
+    constexpr unsigned most = 2;
+    return given.second.to == known.peer.name && ++given.second.heard_without >= most;
+  });
 }
 
 void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
@@ -219,6 +253,7 @@ void Authority::doubt(std::string_view peer) {
   Known* const known = find(peer);
   if (known == nullptr || known->state == State::unreachable) return;
   known->state = State::unheard;
+  known->is_doubted = known->is_asked;
   known->holdings = {};
   known->not_before = {};
 }

@@ -77,7 +77,9 @@ class Authority {
              SteadyPoint now);
   // It has said that it still holds what it held.
   void heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now);
-  void unreachable(std::string_view peer, SteadyPoint now);
+  // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
+  // asked once more before it counts as such.
+  void failed(std::string_view peer, bool is_gone, SteadyPoint now);
   // It has told its version: asked again if that is another than the one that was heard.
   void hint(std::string_view peer, const HoldingsVersion& version);
   // It does not do what its holdings promise: it counts for nothing until it was heard anew.
@@ -109,13 +111,15 @@ class Authority {
   struct Known {
     Peer peer;
     State state = State::unheard;
-    Holdings holdings;       // of the incarnation that was heard last
-    HoldingsVersion told;    // our version that it knows
-    bool is_wanted = false;  // to be asked though it was heard
-    unsigned asked_in = 0;   // the round in which it was asked last
-    unsigned heard_in = 0;   // likewise, and has answered
-    bool is_asked = false;   // at this moment
-    unsigned failures = 0;   // in a row
+    Holdings holdings;        // of the incarnation that was heard last
+    HoldingsVersion told;     // our version that it knows
+    bool is_wanted = false;   // to be asked though it was heard
+    unsigned asked_in = 0;    // the round in which it was asked last
+    unsigned heard_in = 0;    // likewise, and has answered
+    bool is_asked = false;    // at this moment
+    bool is_doubted = false;  // since it was asked: what it answers was said before
+    bool is_doubted = false;  // since it was asked: what it answers was said before
+    unsigned failures = 0;    // in a row
     SteadyPoint not_before{};
   };
 
@@ -125,6 +129,9 @@ class Authority {
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is_due(const Known& known) const noexcept;
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
+  [[nodiscard]] bool comes_first(const std::string& name, const std::string& other,
+                                 shard::Bucket bucket) const;
+  void look_at_gifts(const Known& known);
   void settle();
   [[nodiscard]] bool has_unclaimed() const noexcept;
   void begin_round();
@@ -137,9 +144,13 @@ class Authority {
   std::vector<Known> peers_;    // in the membership's order
   std::vector<Epoch> highest_;  // that was heard of, by bucket
   Holdings own_;
-  unsigned round_ = 0;                          // of hearing all; the present one
-  bool is_confirming_ = false;                  // in it: that buckets which we own are nobody's
-  std::map<shard::Bucket, std::string> given_;  // to whom, who has not said yet that it has it
+  unsigned round_ = 0;          // of hearing all; the present one
+  bool is_confirming_ = false;  // in it: that buckets which we own are nobody's
+  struct Given {
+    std::string to;              // who has not said yet that it has it
+    unsigned heard_without = 0;  // how often it was heard since, and did not say so
+  };
+  std::map<shard::Bucket, Given> given_;
 };
 
 }  // namespace ringside::tier

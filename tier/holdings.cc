@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/limits.h"
+
 namespace ringside::tier {
 namespace {
 

@@ -1,26 +1,123 @@
 #include "tier/purges.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/limits.h"
 
 namespace ringside::tier {
+namespace {
+
+std::optional<std::uint64_t> number_in(std::string_view digits) noexcept {
+  std::uint64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, number);
+  const bool is_number = parsed.ec == std::errc{} && parsed.ptr == end;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+// The issuer, and what stands behind the space.
+std::optional<std::pair<std::string_view, std::string_view>> split(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == 0 || space > limits::purge_issuer_size_bytes) return std::nullopt;
+  return std::pair{text.substr(0, space), text.substr(space + 1)};
+}
+
+// Takes the text before the separator, or the end, off `text`.
+std::string_view take(std::string_view& text, std::string_view separator) noexcept {
+  const std::size_t size = std::min(text.find(separator), text.size());
+  const std::string_view taken = text.substr(0, size);
+  text.remove_prefix(std::min(size + separator.size(), text.size()));
+  return taken;
+}
+
+template <class Use>
+void for_each_issuer(std::string_view done, const Use& use) {
+  while (!done.empty()) {
+    const auto row = split(take(done, ", "));
+    const auto numbers = row ? NumberSet::parse(row->second) : std::nullopt;
+    if (numbers) use(row->first, *numbers);
+  }
+}
+
+}  // namespace
 
 std::string to_text(const PurgeNumber& purge) {
   return fmt::format("{} {}", purge.issuer, purge.number);
 }
 
 std::optional<PurgeNumber> parse_purge_number(std::string_view text) {
-  const std::size_t space = text.find(' ');
-  if (space == 0 || space > limits::purge_issuer_size_bytes) return std::nullopt;
-  PurgeNumber purge{std::string(text.substr(0, space)), 0};
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + space + 1, end, purge.number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return purge;
+  const auto parts = split(text);
+  const auto number = parts ? number_in(parts->second) : std::nullopt;
+  if (!number || *number == 0) return std::nullopt;
+  return PurgeNumber{std::string(parts->first), *number};
+}
+
+NumberSet NumberSet::all_up_to(std::uint64_t number) {
+  NumberSet set;
+  set.is_empty_ = false;
+  set.up_to_ = number;
+  return set;
+}
+
+void NumberSet::fill_up() {
+  if (!beyond_.empty()) up_to_ = beyond_.back();
+  beyond_.clear();
+}
+
+void NumberSet::add(std::uint64_t number) {
+  if (contains(number)) return;
+  is_empty_ = false;
+  // Better too few than one that was not added.
+  if (beyond_.size() == limits::purges_beyond && number != up_to_ + 1) return;
+  beyond_.insert(std::lower_bound(beyond_.begin(), beyond_.end(), number), number);
+  auto next = beyond_.begin();
+  while (next != beyond_.end() && *next == up_to_ + 1) {
+    ++up_to_;
+    ++next;
+  }
+  beyond_.erase(beyond_.begin(), next);
+}
+
+bool NumberSet::contains(std::uint64_t number) const noexcept {
+  return !is_empty_ &&
+         (number <= up_to_ || std::binary_search(beyond_.begin(), beyond_.end(), number));
+}
+
+bool NumberSet::contains_all_of(const NumberSet& other) const noexcept {
+  if (other.is_empty_) return true;
+  if (is_empty_) return false;
+  const auto has = [this](std::uint64_t number) { return contains(number); };
+  if (!std::all_of(other.beyond_.begin(), other.beyond_.end(), has)) return false;
+  if (other.up_to_ <= up_to_) return true;
+  if (other.up_to_ - up_to_ > beyond_.size()) return false;
+  for (std::uint64_t number = up_to_ + 1; number <= other.up_to_; ++number) {
+    if (!contains(number)) return false;
+  }
+  return true;
+}
+
+std::string NumberSet::text() const {
+  if (beyond_.empty()) return fmt::to_string(up_to_);
+  return fmt::format("{}+{}", up_to_, fmt::join(beyond_, "+"));
+}
+
+std::optional<NumberSet> NumberSet::parse(std::string_view text) {
+  const auto first = number_in(take(text, "+"));
+  if (!first) return std::nullopt;
+  NumberSet set = all_up_to(*first);
+  while (!text.empty()) {
+    const auto number = number_in(take(text, "+"));
+    const std::uint64_t last = set.beyond_.empty() ? set.up_to_ : set.beyond_.back();
+    const bool is_next = number && *number > last && set.beyond_.size() < limits::purges_beyond;
+    if (!is_next) return std::nullopt;
+    set.beyond_.push_back(*number);
+  }
+  return set;
 }
 
 Purges::Row& Purges::row_of(std::string_view issuer) {
@@ -37,38 +134,59 @@ Purges::Row& Purges::row_of(std::string_view issuer) {
 
 void Purges::begin(const PurgeNumber& purge, SteadyPoint now) {
   Row& row = row_of(purge.issuer);
-  row.begun = std::max(row.begun, purge.number);
+  if (row.begun.empty()) row.begun = row.done = NumberSet::all_up_to(purge.number - 1);
+  row.begun.add(purge.number);
   row.begun_at = now;
 }
 
 void Purges::end(const PurgeNumber& purge) {
   Row& row = row_of(purge.issuer);
-  row.done = std::max(row.done, purge.number);
+  if (row.begun.empty()) begin(purge, {});  // it was forgotten meanwhile
+  row.done.add(purge.number);
 }
 
-std::string Purges::done() const {
+void Purges::end_all(std::string_view issuer) {
+  Row& row = row_of(issuer);
+  row.begun.fill_up();
+  row.done = row.begun;
+}
+
+std::vector<Purges::Begun> Purges::begun(SteadyPoint now) const {
+  std::vector<Begun> all;
+  for (const Row& row : rows_) {
+    const bool is_recent = now - row.begun_at <= limits::purges_remembered;
+    if (!row.begun.empty() && is_recent) all.push_back({row.issuer, row.begun});
+  }
+  return all;
+}
+
+std::string Purges::done(SteadyPoint now) const {
   std::string text;
   for (const Row& row : rows_) {
-    if (row.done == 0) continue;
+    if (row.done.empty() || now - row.begun_at > limits::purges_remembered) continue;
     if (!text.empty()) text += ", ";
-    text += to_text({row.issuer, row.done});
+    text.append(row.issuer).append(" ").append(row.done.text());
   }
   return text;
 }
 
-bool Purges::are_covered_by(std::string_view done, SteadyPoint now) const {
-  std::vector<PurgeNumber> theirs;
-  while (!done.empty()) {
-    const std::size_t size = std::min(done.find(", "), done.size());
-    if (auto purge = parse_purge_number(done.substr(0, size))) theirs.push_back(*std::move(purge));
-    done.remove_prefix(std::min(size + 2, done.size()));
-  }
-  return std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
-    if (row.begun == 0 || now - row.begun_at > limits::purges_remembered) return true;
-    return std::any_of(theirs.begin(), theirs.end(), [&](const PurgeNumber& one) {
-      return one.issuer == row.issuer && one.number >= row.begun;
-    });
+void Purges::adopt(std::string_view done, SteadyPoint now) {
+  for_each_issuer(done, [&](std::string_view issuer, const NumberSet& numbers) {
+    Row& row = row_of(issuer);
+    if (!row.begun.empty()) return;
+    row.begun = row.done = numbers;
+    row.begun_at = now;
   });
+}
+
+bool are_done(const std::vector<Purges::Begun>& begun, std::string_view done) {
+  std::size_t left = begun.size();
+  for_each_issuer(done, [&](std::string_view issuer, const NumberSet& numbers) {
+    for (const Purges::Begun& row : begun) {
+      if (row.issuer == issuer && numbers.contains_all_of(row.numbers)) --left;
+    }
+  });
+  return left == 0;
 }
 
 }  // namespace ringside::tier

@@ -11,7 +11,7 @@
 namespace ringside::tier {
 
 // A purge, or what an unsafe method has made invalid: who told the replicas of it, and the how
-// manyth of that one's it is. Never ordered by clocks.
+// manyth of that one's it is. Each is told to every replica. Never ordered by clocks.
 struct PurgeNumber {
   std::string issuer;  // a token
   std::uint64_t number = 0;
@@ -21,32 +21,63 @@ struct PurgeNumber {
 [[nodiscard]] std::string to_text(const PurgeNumber& purge);
 [[nodiscard]] std::optional<PurgeNumber> parse_purge_number(std::string_view text);
 
-// How far a replica has come with each issuer's. What another one gives that has not come as far
-// may be what is purged here already: it is not taken. A value; not thread-safe.
-//
-// Only what was begun within limits::purges_remembered counts: a purge is under way for no longer,
-// and a replica that was born since does not know of it.
+// Numbers of one issuer: all up to one, and some beyond, which came before those that are missing.
+class NumberSet {
+ public:
+  [[nodiscard]] static NumberSet all_up_to(std::uint64_t number);
+  void add(std::uint64_t number);
+  // What is missing between others.
+  void fill_up();
+  [[nodiscard]] bool contains(std::uint64_t number) const noexcept;
+  [[nodiscard]] bool contains_all_of(const NumberSet& other) const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return is_empty_; }
+
+  // `7` for all up to that, `7+9+12` where these are beyond.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static std::optional<NumberSet> parse(std::string_view text);
+  bool operator==(const NumberSet&) const = default;
+
+ private:
+  bool is_empty_ = true;
+  std::uint64_t up_to_ = 0;
+  std::vector<std::uint64_t> beyond_;  // ascending; limits::purges_beyond at most
+};
+
+// What a replica has begun and done of each issuer's. A value; not thread-safe.
 class Purges {
  public:
-  // Before anything is removed, and when all is.
+  // Before anything is removed, and when all is. The first of an issuer's that begins is taken for
+  // the one behind all that were: this replica was born since, or has forgotten them.
   void begin(const PurgeNumber& purge, SteadyPoint now);
   void end(const PurgeNumber& purge);
+  // Everything was removed: what was missed of an issuer is done, too.
+  void end_all(std::string_view issuer);
 
-  // What is done: `ISSUER NUMBER, ISSUER NUMBER`.
-  [[nodiscard]] std::string done() const;
-  // Whether who says that has done all that was begun here. What is no such text says nothing.
-  [[nodiscard]] bool are_covered_by(std::string_view done, SteadyPoint now) const;
+  // What others must have done whose answers may be stored here: begun within
+  // limits::purges_remembered. A purge is under way for no longer.
+  struct Begun {
+    std::string issuer;
+    NumberSet numbers;
+  };
+  [[nodiscard]] std::vector<Begun> begun(SteadyPoint now) const;
+  // What is done of those: `ISSUER NUMBERS, ISSUER NUMBERS`.
+  [[nodiscard]] std::string done(SteadyPoint now) const;
+  // Takes over what another one has done. For who holds nothing: it has nothing to remove.
+  void adopt(std::string_view done, SteadyPoint now);
 
  private:
   struct Row {
     std::string issuer;
-    std::uint64_t begun = 0;
-    std::uint64_t done = 0;
+    NumberSet begun{};
+    NumberSet done{};
     SteadyPoint begun_at{};  // the last one
   };
   [[nodiscard]] Row& row_of(std::string_view issuer);
 
   std::vector<Row> rows_;  // limits::purge_issuers at most; who was heard of last stands last
 };
+
+// Whether who says that has done all that was begun. What is no such text says nothing.
+[[nodiscard]] bool are_done(const std::vector<Purges::Begun>& begun, std::string_view done);
 
 }  // namespace ringside::tier

@@ -13,14 +13,16 @@ void examine(std::string_view input) {
     RINGSIDE_CHECK(again && *again == *version);
   }
   if (const auto purge = tier::parse_purge_number(input)) {
-    RINGSIDE_CHECK(tier::parse_purge_number(tier::to_text(*purge)) == *purge);
-    tier::Purges here;
-    here.begin(*purge, {});
-    RINGSIDE_CHECK(here.are_covered_by(input, {}) || purge->issuer.ends_with(','));
+    const auto again = tier::parse_purge_number(tier::to_text(*purge));
+    RINGSIDE_CHECK(again && *again == *purge);
   }
-  tier::Purges here;
-  here.begin({"a", 1}, {});
-  static_cast<void>(here.are_covered_by(input, {}));
+  if (const auto numbers = tier::NumberSet::parse(input)) {
+    const auto again = tier::NumberSet::parse(numbers->text());
+    RINGSIDE_CHECK(again && *again == *numbers && again->contains_all_of(*numbers));
+  }
+  tier::Purges purges;
+  purges.adopt(input, {});
+  RINGSIDE_CHECK(tier::are_done(purges.begun({}), purges.done({})));
   const auto holdings = tier::parse_holdings(input);
   if (!holdings) return check_message(holdings.error());
   RINGSIDE_CHECK(holdings->version.incarnation != 0);

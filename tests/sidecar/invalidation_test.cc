@@ -70,7 +70,7 @@ std::string invalidation(const Settings& settings, std::string_view target, std:
          std::to_string(number) + "\r\n\r\n";
 }
 
-TEST(Invalidation, Rfc9111Section4Point4EveryOtherReplicaIsAskedBeforeTheAnswerGoesOut) {
+TEST(Invalidation, Rfc9111Section4Point4EveryReplicaIsAskedBeforeTheAnswerGoesOut) {
   const ScriptedPeer owner(answering(created));
   const ScriptedPeer second(answering(created));
   const ScriptedPeer third(answering(created));
@@ -87,15 +87,10 @@ TEST(Invalidation, Rfc9111Section4Point4EveryOtherReplicaIsAskedBeforeTheAnswerG
     asked.push_back(invalidation(
         *settings, path, "Ringside-Invalidate: " + path + "\r\nRingside-Invalidate: /new?x\r\n",
         requests));
-    EXPECT_TRUE(with_mark_named(owner.heads().back())
-                    .find("Ringside-Purge: MARK " + std::to_string(requests) + "\r\n") !=
-                std::string::npos)
-        << "who passes it on applies it under the same number";
     // Without waiting: whoever has the answer finds nothing older anywhere.
-    EXPECT_EQ(invalidations(owner).size(), 0U);
-    for (const auto* other : {&second, &third}) {
-      EXPECT_EQ(invalidations(*other), asked);
-      EXPECT_EQ(other->connections(), 1U);
+    for (const auto* one : {&owner, &second, &third}) {
+      EXPECT_EQ(invalidations(*one), asked);
+      EXPECT_EQ(one->connections(), 1U);
     }
   }
   EXPECT_TRUE(sidecar.will_count(2, Outcome::bypass, "cache-0"));

@@ -70,7 +70,7 @@ class Tier {
     const std::string& to = call.peer.name;
     const auto asked = replicas_.find(to);
     if (asked == replicas_.end() || is_cut_off_[to] || is_cut_off_[from]) {
-      caller.unreachable(to, now_);
+      caller.failed(to, true, now_);
     } else if (asked->second.own().version == call.known) {
       caller.heard_again(to, call.own, now_);
     } else {
@@ -131,7 +131,7 @@ TEST(Authority, NothingIsTakenBeforeAllWereHeard) {
   EXPECT_EQ(authority.direction(own).way, Way::unknown);
   authority.heard("b", Holdings{{2, 0}, {}}, {}, start);
   EXPECT_EQ(authority.direction(own).way, Way::unknown);
-  authority.unreachable("c", start);
+  authority.failed("c", true, start);
   EXPECT_EQ(authority.direction(own).way, Way::unknown) << "it might have changed hands meanwhile";
   EXPECT_EQ(authority.take_due(start).size(), 1U);
   authority.heard_again("b", {}, start);
@@ -314,7 +314,7 @@ TEST(Authority, WhoIsUnreachableIsCalledAgainLessAndLessOften) {
   SteadyPoint now = start;
   std::vector<Milliseconds> pauses;
   for (int i = 0; i < 7; ++i) {
-    authority.unreachable("b", now);
+    authority.failed("b", true, now);
     pauses.push_back(std::chrono::duration_cast<Milliseconds>(*authority.next_due() - now));
     now = *authority.next_due();
     EXPECT_EQ(authority.take_due(now).size(), 1U);
@@ -325,11 +325,75 @@ TEST(Authority, WhoIsUnreachableIsCalledAgainLessAndLessOften) {
   EXPECT_EQ(pauses, expected);
 }
 
+TEST(Authority, WhoIsSilentOnceIsAskedOnceMore) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", false, start);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", false, start);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+}
+
+TEST(Authority, WhatWasSaidBeforeADoubtCountsNoMore) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, {}, start);
+  EXPECT_EQ(authority.take_due(start + limits::holdings_interval).size(), 1U);
+  authority.doubt("b");
+  authority.heard_again("b", {}, start);
+  EXPECT_EQ(authority.direction(bucket).way, Way::unknown);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.heard("b", {{3, 1}, epochs}, {}, start);
+  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
+}
+
+TEST(Authority, AGiftThatDidNotArriveIsForgottenWhenAnotherOneOwnsTheBucket) {
+  const auto before = membership_of({"a", "b"});
+  const auto between = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *between, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(between);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
+  EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c");
+  for (int i = 0; i < 2; ++i) {
+    static_cast<void>(tier.at("a").other_holder(moved, "b", false));  // c is asked what it holds
+    tier.talk();
+  }
+  EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
+  EXPECT_TRUE(tier.at("a").answers_for(moved));
+}
+
+TEST(Authority, ANewTopologyDecidesBetweenEqualEpochs) {
+  const auto alone = membership_of({"a"});
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(both, "b");
+  Authority a("a", 1);
+  a.follow(alone);
+  Authority b("b", 2);
+  b.follow(both);
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  // Both hold it, and a takes itself for the owner.
+  a.follow(membership_of({"a", "b"}, 1, "ring"));
+  a.heard("b", {{2, 1}, epochs}, {}, start);
+  EXPECT_EQ(a.own().epoch(bucket), 0U);
+}
+
 TEST(Authority, WhoTalksAfterASilenceIsCalledAtOnce) {
   Authority authority("a", 1);
   authority.follow(membership_of({"a", "b"}));
   static_cast<void>(authority.take_due(start));
-  authority.unreachable("b", start);
+  authority.failed("b", true, start);
   authority.hint("b", {7, 1});
   EXPECT_EQ(authority.take_due(start).size(), 1U);
 }
@@ -352,7 +416,7 @@ TEST(Authority, ASlowHolderIsAskedWhetherItIsThereAndCountsMeanwhile) {
   EXPECT_EQ(authority.direction(bucket).way, Way::holder);
   EXPECT_EQ(authority.take_due(start).size(), 1U);
   EXPECT_FALSE(authority.is_unreachable("b"));
-  authority.unreachable("b", start);
+  authority.failed("b", true, start);
   EXPECT_TRUE(authority.is_unreachable("b"));
 }
 
@@ -363,7 +427,7 @@ TEST(Authority, StrangersChangeNothing) {
   authority.heard("x", {{9, 9}, std::vector<Epoch>(shard::bucket_count, 9)}, {}, start);
   authority.hint("x", {9, 9});
   authority.doubt("x");
-  authority.unreachable("x", start);
+  authority.failed("x", true, start);
   EXPECT_EQ(authority.own(), before);
   EXPECT_EQ(authority.direction(0).way, Way::unknown);
 }

@@ -12,7 +12,7 @@ namespace {
 Holdings some_holdings() {
   Holdings holdings{{77, 3}, std::vector<Epoch>(shard::bucket_count)};
   for (const std::size_t bucket : {0U, 1U, 2U, 9U, 16'383U}) holdings.epochs[bucket] = 1;
-  holdings.epochs[3] = 4'294'967'295;
+  holdings.epochs[3] = 1'000'000'000;
   return holdings;
 }
 
@@ -29,7 +29,7 @@ TEST(Holdings, AreALineForEachRun) {
   EXPECT_EQ(to_text(some_holdings()),
             "00000000000000000077 3\n"
             "0 2 1\n"
-            "3 3 4294967295\n"
+            "3 3 1000000000\n"
             "9 9 1\n"
             "16383 16383 1\n");
 }
@@ -58,7 +58,7 @@ TEST(Holdings, WhatIsNoneIsRefusedByItsLine) {
       {"18446744073709551616 1\n", 1},
       {"1 1\n1 1\n", 2},  // no epoch
       {"1 1\n1 1 0\n", 2},
-      {"1 1\n1 1 4294967296\n", 2},
+      {"1 1\n1 1 1000000001\n", 2},
       {"1 1\n2 1 1\n", 2},         // backwards
       {"1 1\n0 16384 1\n", 2},     // no such bucket
       {"1 1\n0 1 1\n1 2 1\n", 3},  // twice

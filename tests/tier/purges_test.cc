@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -16,66 +18,122 @@ TEST(Purges, ANumberIsReadAsItWasWritten) {
   const PurgeNumber purge{"5f1c", 18'446'744'073'709'551'615U};
   EXPECT_EQ(parse_purge_number(to_text(purge)), purge);
   for (const std::string_view none :
-       {"", "x", " 1", "x ", "x -1", "x 1 ", "x  1", "x 18446744073709551616"}) {
+       {"", "x", " 1", "x ", "x -1", "x 1 ", "x  1", "x 18446744073709551616", "x 0"}) {
     EXPECT_EQ(parse_purge_number(none), std::nullopt) << none;
   }
   EXPECT_EQ(parse_purge_number(std::string(limits::purge_issuer_size_bytes + 1, 'x') + " 1"),
             std::nullopt);
 }
 
+TEST(NumberSet, IsReadAsItWasWritten) {
+  NumberSet set = NumberSet::all_up_to(7);
+  EXPECT_EQ(set.text(), "7");
+  for (const std::uint64_t number : {12U, 9U, 9U, 3U}) set.add(number);
+  EXPECT_EQ(set.text(), "7+9+12");
+  EXPECT_EQ(NumberSet::parse("7+9+12"), set);
+  set.add(8);
+  EXPECT_EQ(set.text(), "9+12");
+  for (const std::string_view none : {"", "+", "7+7", "7+9+8", "x", "-1", "7 + 9"}) {
+    EXPECT_EQ(NumberSet::parse(none), std::nullopt) << none;
+  }
+}
+
+TEST(NumberSet, HoldsWhatItHolds) {
+  struct Case {
+    std::string_view set;
+    std::string_view other;
+    bool has_all;
+  };
+  for (const Case& one : std::initializer_list<Case>{{"7", "7", true},
+                                                     {"7", "3", true},
+                                                     {"7", "8", false},
+                                                     {"7+9", "7+9", true},
+                                                     {"7+9", "9", false},
+                                                     {"7+8+9", "9", true},
+                                                     {"9", "7+9", true},
+                                                     {"9", "7+10", false},
+                                                     {"0", "18446744073709551615", false}}) {
+    const auto set = NumberSet::parse(one.set);
+    const auto other = NumberSet::parse(one.other);
+    EXPECT_EQ(set->contains_all_of(*other), one.has_all) << one.set << " " << one.other;
+  }
+  EXPECT_TRUE(NumberSet().contains_all_of(NumberSet()));
+  EXPECT_FALSE(NumberSet().contains_all_of(NumberSet::all_up_to(0)));
+}
+
+TEST(NumberSet, KeepsAboutSoMany) {
+  NumberSet set = NumberSet::all_up_to(0);
+  for (std::uint64_t number = 2; number < 2 * limits::purges_beyond; ++number) set.add(number);
+  EXPECT_TRUE(set.contains(2));
+  EXPECT_FALSE(set.contains(2 * limits::purges_beyond - 1)) << "too few rather than too many";
+  set.add(1);
+  EXPECT_TRUE(set.contains(1));
+}
+
+std::string done(const Purges& purges) { return purges.done(start); }
+
 TEST(Purges, WhoHasDoneLessIsBehind) {
   Purges here;
-  EXPECT_TRUE(here.are_covered_by("", start));
+  EXPECT_TRUE(are_done(here.begun(start), ""));
   here.begin({"a", 3}, start);
-  EXPECT_FALSE(here.are_covered_by("", start));
-  EXPECT_FALSE(here.are_covered_by("a 2", start));
-  EXPECT_FALSE(here.are_covered_by("b 3", start));
-  EXPECT_FALSE(here.are_covered_by("a 3 ", start)) << "that says nothing";
-  EXPECT_TRUE(here.are_covered_by("a 3", start));
-  EXPECT_TRUE(here.are_covered_by("b 7, a 4", start));
+  for (const std::string_view less : {"", "a 2", "b 3", "a 3 ", "a 2+4"}) {
+    EXPECT_FALSE(are_done(here.begun(start), less)) << less;
+  }
+  for (const std::string_view enough : {"a 3", "b 7, a 4", "a 1+2+3"}) {
+    EXPECT_TRUE(are_done(here.begun(start), enough)) << enough;
+  }
   here.begin({"b", 8}, start);
-  EXPECT_FALSE(here.are_covered_by("b 7, a 4", start));
+  EXPECT_FALSE(are_done(here.begun(start), "b 7, a 4"));
 }
 
-TEST(Purges, WhatIsUnderWayIsNotDone) {
+TEST(Purges, OneThatIsOvertakenIsNotDone) {
   Purges there;
-  there.begin({"a", 3}, start);
-  EXPECT_EQ(there.done(), "");
-  there.end({"a", 3});
-  there.begin({"b", 1}, start);
-  there.end({"b", 1});
-  there.begin({"a", 4}, start);
-  EXPECT_EQ(there.done(), "b 1, a 3");
+  there.begin({"a", 5}, start);
+  there.begin({"a", 6}, start);
+  there.end({"a", 6});
+  EXPECT_EQ(done(there), "a 4+6");
+  there.end({"a", 5});
+  EXPECT_EQ(done(there), "a 6");
 }
 
-TEST(Purges, OneThatComesLateTakesNothingBack) {
-  Purges here;
-  here.begin({"a", 5}, start);
-  here.begin({"a", 4}, start);
-  here.end({"a", 5});
-  here.end({"a", 4});
-  EXPECT_EQ(here.done(), "a 5");
-  EXPECT_FALSE(here.are_covered_by("a 4", start));
+TEST(Purges, WhatWasNotHeardOfIsMissingUntilEverythingIsRemoved) {
+  Purges there;
+  there.begin({"a", 5}, start);
+  there.end({"a", 5});
+  there.begin({"a", 7}, start);
+  there.end({"a", 7});
+  EXPECT_EQ(done(there), "a 5+7");
+  there.end_all("a");
+  EXPECT_EQ(done(there), "a 7");
+}
+
+TEST(Purges, WhoHoldsNothingTakesOverWhatOthersHaveDone) {
+  Purges born;
+  born.adopt("a 5+7, b 2", start);
+  EXPECT_EQ(done(born), "a 5+7, b 2");
+  born.begin({"a", 8}, start);
+  born.adopt("a 100", start);
+  EXPECT_EQ(done(born), "a 5+7, b 2") << "what it heard itself counts";
+  EXPECT_FALSE(are_done(born.begun(start), "a 7, b 2"));
 }
 
 TEST(Purges, AnOldOneCountsNoMore) {
   Purges here;
   here.begin({"a", 1}, start);
-  EXPECT_FALSE(here.are_covered_by("", start + limits::purges_remembered));
-  EXPECT_TRUE(here.are_covered_by("", start + limits::purges_remembered + Milliseconds{1}));
+  EXPECT_EQ(here.begun(start + limits::purges_remembered).size(), 1U);
+  EXPECT_EQ(here.begun(start + limits::purges_remembered + Milliseconds{1}).size(), 0U);
+  EXPECT_EQ(here.done(start + limits::purges_remembered + Milliseconds{1}), "");
 }
 
 TEST(Purges, TheIssuerThatWasSilentLongestIsForgotten) {
   Purges here;
   for (std::size_t i = 0; i < limits::purge_issuers; ++i) {
     here.begin({"sidecar-" + std::to_string(i), 1}, start);
-    here.end({"sidecar-" + std::to_string(i), 1});
   }
   here.begin({"sidecar-0", 2}, start);
   here.begin({"one-more", 1}, start);
-  const std::string done = here.done();
-  EXPECT_NE(done.find("sidecar-0 1"), std::string::npos);
-  EXPECT_EQ(done.find("sidecar-1 1"), std::string::npos);
+  EXPECT_NE(done(here).find("sidecar-0 0"), std::string::npos);
+  EXPECT_EQ(done(here).find("sidecar-1 0"), std::string::npos);
 }
 
 }  // namespace
