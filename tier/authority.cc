@@ -1,6 +1,7 @@
 #include "tier/authority.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/limits.h"
@@ -235,10 +236,12 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
 
 // A gift that did not arrive was none.
 void Authority::look_at_gifts(const Known& known) {
-  std::erase_if(given_, [&](auto& given) {
-    constexpr unsigned most = 2;
-    return given.second.to == known.peer.name && ++given.second.heard_without >= most;
-  });
+  constexpr unsigned most = 2;
+  for (auto given = given_.begin(); given != given_.end();) {
+    const bool is_to_it = given->second.to == known.peer.name;
+    const bool is_lost = is_to_it && ++given->second.heard_without >= most;
+    given = is_lost ? given_.erase(given) : std::next(given);
+  }
 }
 
 void Authority::hint(std::string_view peer, const HoldingsVersion& version) {

@@ -118,7 +118,6 @@ class Authority {
     unsigned heard_in = 0;    // likewise, and has answered
     bool is_asked = false;    // at this moment
     bool is_doubted = false;  // since it was asked: what it answers was said before
-    bool is_doubted = false;  // since it was asked: what it answers was said before
     unsigned failures = 0;    // in a row
     SteadyPoint not_before{};
   };

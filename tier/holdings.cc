@@ -36,8 +36,9 @@ bool read_run(std::string_view line, std::size_t& next, std::vector<Epoch>& epoc
   const auto last = take_number<std::size_t>(line);
   const auto epoch = take_number<Epoch>(line);
   if (!first || !last || !epoch || !line.empty()) return false;
-  const bool is_run = *first >= next && *first <= *last && *last<shard::bucket_count&& * epoch> 0;
-  if (!is_run) return false;
+  const bool is_bucket = *last < shard::bucket_count;
+  const bool is_epoch = *epoch > 0 && *epoch <= limits::epoch_most;
+  if (*first < next || *first > *last || !is_bucket || !is_epoch) return false;
   const auto begin = epochs.begin() + static_cast<std::ptrdiff_t>(*first);
   std::fill(begin, begin + static_cast<std::ptrdiff_t>(*last - *first + 1), *epoch);
   next = *last + 1;

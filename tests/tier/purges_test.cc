@@ -113,7 +113,7 @@ TEST(Purges, WhoHoldsNothingTakesOverWhatOthersHaveDone) {
   EXPECT_EQ(done(born), "a 5+7, b 2");
   born.begin({"a", 8}, start);
   born.adopt("a 100", start);
-  EXPECT_EQ(done(born), "a 5+7, b 2") << "what it heard itself counts";
+  EXPECT_EQ(done(born), "b 2, a 5+7") << "what it heard itself counts";
   EXPECT_FALSE(are_done(born.begun(start), "a 7, b 2"));
 }
 
