@@ -32,8 +32,10 @@ Task<bool> heed(CoreState& core, const MissedPurges::News& news) {
       if (!woken) co_return false;
       continue;
     }
+    PurgeLog& purges = core.shared.purges;
+    if (news.purges) purges.begin_all_up_to(*news.purges, core.core.steady_now());
     const std::size_t removed = co_await purge_by_steps(core, std::string());
-    core.shared.purges.end_all(news.sidecar);
+    if (news.purges) purges.end_all_up_to(*news.purges);
     missed.emptied(news);
 
     log::warning("{}: sidecar {} says that purges were missed: {} stored responses dropped",

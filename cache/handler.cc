@@ -183,8 +183,10 @@ Result<void> Handler::look() {
 
 std::optional<MissedPurges::News> Handler::told_by_sidecar() const {
   if (!transaction_.context.from_sidecar) return std::nullopt;
-  const auto value = transaction_.request->fields.first(http::internal::missed);
-  return value ? MissedPurges::read(*value) : std::nullopt;
+  const http::Fields& fields = transaction_.request->fields;
+  const auto value = fields.first(http::internal::missed);
+  const auto purges = fields.first(http::internal::purges_done);
+  return value ? MissedPurges::read(*value, purges.value_or("")) : std::nullopt;
 }
 
 Decision Handler::look_up() {

@@ -39,8 +39,8 @@ std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& setti
                                            const std::optional<tier::PurgeNumber>& purge,
                                            SteadyPoint now) {
   std::string host;
-  if (!request.fields.has(http::internal::invalidate) ||
-      !http::normalise_host(request.host, host)) {
+  const bool is_told = purge || request.fields.has(http::internal::invalidate);
+  if (!is_told || !http::normalise_host(request.host, host)) {
     return std::nullopt;
   }
   const PurgeLog::Applying applying(shared.purges, purge, now);

@@ -22,8 +22,9 @@ namespace ringside::cache {
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
                       const http::ResponseHead& response);
 
-// Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`.
-// nullopt: it says nothing of the kind; else how many stored responses went.
+// Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`; who
+// has forgotten it by itself is told the number alone. nullopt: it is told neither; else how many
+// stored responses went.
 std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
                                            const http::RequestHead& request,
                                            const std::optional<tier::PurgeNumber>& purge,

@@ -8,13 +8,15 @@
 
 namespace ringside::cache {
 
-std::optional<MissedPurges::News> MissedPurges::read(std::string_view value) {
+std::optional<MissedPurges::News> MissedPurges::read(std::string_view value,
+                                                     std::string_view purges) {
   const auto space = value.find(' ');
   if (space == 0 || space == std::string_view::npos) return std::nullopt;
   News news{std::string(value.substr(0, space)), 0};
   const char* const end = value.data() + value.size();
   const auto parsed = std::from_chars(value.data() + space + 1, end, news.number);
   if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  news.purges = tier::parse_purge_number(purges);
   return news;
 }
 

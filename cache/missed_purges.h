@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/waiter.h"
+#include "tier/purges.h"
 
 namespace ringside::cache {
 
@@ -21,9 +22,10 @@ class MissedPurges {
   struct News {
     std::string sidecar;
     std::uint64_t number = 0;
+    std::optional<tier::PurgeNumber> purges{};  // what was missed is among those up to this one
   };
-  // nullopt: it is none.
-  [[nodiscard]] static std::optional<News> read(std::string_view value);
+  // `value` of internal::missed, `purges` of internal::purges_done with it. nullopt: it is none.
+  [[nodiscard]] static std::optional<News> read(std::string_view value, std::string_view purges);
 
   // What is to be done before anything is answered: nothing; or empty the store, and then call
   // emptied(); or wait for the bell, and ask again.

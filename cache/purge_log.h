@@ -43,9 +43,13 @@ class PurgeLog {
     const std::lock_guard lock(mutex_);
     return purges_.begun(now);
   }
-  void end_all(std::string_view issuer) {
+  void begin_all_up_to(const tier::PurgeNumber& purge, SteadyPoint now) {
     const std::lock_guard lock(mutex_);
-    purges_.end_all(issuer);
+    purges_.begin_all_up_to(purge, now);
+  }
+  void end_all_up_to(const tier::PurgeNumber& purge) {
+    const std::lock_guard lock(mutex_);
+    purges_.end_all_up_to(purge);
   }
   void adopt(std::string_view done, SteadyPoint now) {
     const std::lock_guard lock(mutex_);

@@ -59,7 +59,8 @@ inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 // (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";
 // With an answer to `fill`: how far the holder had come with the purges of each issuer when it
-// looked for it.
+// looked for it. With `missed`: up to which number the sidecar's purges are done once the store is
+// empty.
 inline constexpr std::string_view purges_done = "Ringside-Purges-Done";
 
 // To the replica: that it has not confirmed all purges and invalidations of this sidecar: the

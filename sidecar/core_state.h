@@ -41,7 +41,7 @@ struct Shared {
   const std::string mark = http::random_mark();  // stays, whatever the settings call us
   std::atomic<std::uint64_t> purges{0};          // numbered so far
   ForgottenTable forgotten;                      // see NearCache
-  MissedTable missed{mark};
+  MissedTable missed{mark, purges};
   net::OriginGates gates;
   Troubles troubles;
 

@@ -43,17 +43,19 @@ Error not_asked(std::string why) {
 class Round {
  public:
   Round(CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
-        SteadyPoint deadline)
+        const tier::PurgeNumber& purge, const std::optional<ToOne>& to_one, SteadyPoint deadline)
       : state_(state),
         snapshot_(snapshot),
         settings_(*snapshot.settings),
         request_(request),
+        fields_(numbered(request.fields, purge)),
+        to_one_(to_one ? std::optional(to_one->member) : std::nullopt),
+        fields_to_one_(to_one ? numbered(to_one->fields, purge) : std::string()),
         deadline_(deadline),
         answers_(settings_.membership->size()) {}
 
-  Task<std::vector<Result<std::size_t>>> run(std::optional<shard::MemberIndex> but_not) {
+  Task<std::vector<Result<std::size_t>>> run() {
     for (shard::MemberIndex index = 0; index < answers_.size(); ++index) {
-      if (index == but_not) continue;
       asked_.begin();
       state_.core.spawn(ask(index));
     }
@@ -65,6 +67,10 @@ class Round {
   }
 
  private:
+  static std::string numbered(std::string_view fields, const tier::PurgeNumber& purge) {
+    return fmt::format("{}{}: {}\r\n", fields, http::internal::purge, tier::to_text(purge));
+  }
+
   Task<void> ask(shard::MemberIndex index) {
     answers_[index] = co_await ask_one(index);
     const auto& answer = answers_[index];
@@ -80,6 +86,7 @@ class Round {
       co_return not_asked("has not heard yet of what it has missed");
     }
     hop::UpstreamRequest request = request_;
+    request.fields = index == to_one_ ? fields_to_one_ : fields_;
     request.peer = settings_.membership->name(index);
     const auto exchange = state_.replicas->exchange();
     const hop::UpstreamLimits limits{settings_.connect_timeout, settings_.first_byte_timeout,
@@ -91,6 +98,8 @@ class Round {
     asked.end(answered);
     if (!answered) co_return answered.error();
     auto confirmed = confirmation(exchange->head(), request.method);
+    // Nothing was to be removed: an older replica, which knows no numbers, has missed nothing.
+    if (index == to_one_ && exchange->head().status == 200) confirmed = 0;
     for (bool last = false; !last;) {  // so that the connection can be used again
       const auto pulled = co_await exchange->pull();
       last = !pulled || pulled->last;
@@ -102,6 +111,9 @@ class Round {
   const Snapshot& snapshot_;
   const Settings& settings_;
   const hop::UpstreamRequest& request_;
+  const std::string fields_;
+  const std::optional<shard::MemberIndex> to_one_;
+  const std::string fields_to_one_;
   const SteadyPoint deadline_;
   std::vector<Result<std::size_t>> answers_;
   Join asked_;
@@ -109,16 +121,13 @@ class Round {
 
 }  // namespace
 
-Task<std::vector<Result<std::size_t>>> ask_every_replica(
-    CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
-    const tier::PurgeNumber& purge, SteadyPoint deadline,
-    std::optional<shard::MemberIndex> but_not) {
-  const std::string fields =
-      fmt::format("{}{}: {}\r\n", request.fields, http::internal::purge, tier::to_text(purge));
-  hop::UpstreamRequest numbered = request;
-  numbered.fields = fields;
-  Round round(state, snapshot, numbered, deadline);
-  co_return co_await round.run(but_not);
+Task<std::vector<Result<std::size_t>>> ask_every_replica(CoreState& state, const Snapshot& snapshot,
+                                                         const hop::UpstreamRequest& request,
+                                                         const tier::PurgeNumber& purge,
+                                                         SteadyPoint deadline,
+                                                         const std::optional<ToOne>& to_one) {
+  Round round(state, snapshot, request, purge, to_one, deadline);
+  co_return co_await round.run();
 }
 
 }  // namespace ringside::sidecar

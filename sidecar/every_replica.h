@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -13,11 +14,16 @@
 
 namespace ringside::sidecar {
 
+// One of the replicas, which is told something else.
+struct ToOne {
+  shard::MemberIndex member;
+  std::string_view fields;  // in place of the request's
+};
+
 // Sends the same request, with the number `purge`, one without a body that makes it forget
-// something, to every replica but `but_not`. In the order of the members: how many stored responses
-// each has removed (0 for `but_not`), or why it has not confirmed that with 200 and
-// internal::purged. Who has not, but for those who answer that they will not, has missed it (see
-// Missed) before this returns.
+// something, to every replica. In the order of the members: how many stored responses each has
+// removed, or why it has not confirmed that with 200 and internal::purged. Who has not, but for
+// those who answer that they will not, has missed it (see Missed) before this returns.
 //
 // Waits until the deadline at most. All are asked at once, and one that does not answer a probe
 // either is given up. It is not waited for again: who is ejected, or has missed something and was
@@ -25,6 +31,6 @@ namespace ringside::sidecar {
 Task<std::vector<Result<std::size_t>>> ask_every_replica(
     CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
     const tier::PurgeNumber& purge, SteadyPoint deadline,
-    std::optional<shard::MemberIndex> but_not = std::nullopt);
+    const std::optional<ToOne>& to_one = std::nullopt);
 
 }  // namespace ringside::sidecar

@@ -251,6 +251,7 @@ Task<void> HealthWatch::probe_one(Replica& replica) {
   if (news) {
     lines.add(http::internal::topology, followed_->membership->topology_id);
     lines.add(http::internal::missed, news->text);
+    lines.add(http::internal::purges_done, news->purges);
   } else if (followed_->insecure_peers) {  // who wants a proof says so to who speaks like a member
     lines.add(http::internal::topology, followed_->membership->topology_id);
   }

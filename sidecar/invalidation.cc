@@ -36,6 +36,34 @@ void forget_nearby(CoreState& state, const Settings& settings, const std::string
   }
 }
 
+// Every replica, with a number. Who answered has forgotten it by itself, and may have stored the
+// answer (RFC 9110 §9.3.3). It is told the number alone; where there is no other, not even that.
+Task<void> tell_replicas(CoreState& state, const Snapshot& snapshot, const Decision& decision,
+                         const Targets& targets, std::optional<shard::MemberIndex> answered_by) {
+  const Settings& settings = *snapshot.settings;
+  if (answered_by && settings.membership->size() == 1) {
+    state.shared.missed.miss_all_but(snapshot.missed);
+    co_return;
+  }
+  const http::FieldLines fields = invalidation_fields(settings, targets);
+  const http::FieldLines number_only = invalidation_fields(settings, {});
+  std::optional<ToOne> to_one;
+  if (answered_by) to_one = ToOne{*answered_by, number_only.text()};
+  hop::UpstreamRequest request;
+  request.method = "OPTIONS";
+  request.target = &decision.target;
+  request.host = decision.host;
+  request.fields = fields.text();
+  const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
+  const tier::PurgeNumber number = state.shared.next_purge();
+  const auto confirmed =
+      co_await ask_every_replica(state, snapshot, request, number, deadline, to_one);
+  for (std::size_t index = 0; index < confirmed.size(); ++index) {
+    if (!confirmed[index])
+      state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
+  }
+}
+
 }  // namespace
 
 Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
@@ -46,25 +74,7 @@ Task<void> invalidate_elsewhere(CoreState& state, const Snapshot& snapshot,
                                                  answer.status, http::fields_of(answer));
   if (targets.empty()) co_return;
 
-  const http::FieldLines fields = invalidation_fields(settings, targets);
-  hop::UpstreamRequest request;
-  request.method = "OPTIONS";
-  request.target = &decision.target;
-  request.host = decision.host;
-  request.fields = fields.text();
-  const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
-  // Who answered has forgotten it, too, but does not know the number. It may just have stored what
-  // it answered (RFC 9110 §9.3.3): then it keeps that.
-  const bool may_keep_answer =
-      answer.status == 200 && http::fields_of(answer).has("content-location");
-  const auto but_not = may_keep_answer ? answered_by : std::nullopt;
-  const tier::PurgeNumber number = state.shared.next_purge();
-  const auto confirmed =
-      co_await ask_every_replica(state, snapshot, request, number, deadline, but_not);
-  for (std::size_t index = 0; index < confirmed.size(); ++index) {
-    if (!confirmed[index])
-      state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");
-  }
+  co_await tell_replicas(state, snapshot, decision, targets, answered_by);
   // Last: until a replica has confirmed it may still give what is invalid, and a near cache keep
   // it.
   forget_nearby(state, settings, decision.host, targets);

@@ -6,13 +6,16 @@
 #include <unordered_set>
 
 #include "base/limits.h"
+#include "tier/purges.h"
 
 namespace ringside::sidecar {
 
 std::optional<Missed::News> Missed::news() const {
   const std::uint64_t number = missed_.load();
   if (number <= heeded_.load()) return std::nullopt;
-  return News{number, fmt::format("{} {}", mark_, number)};
+  // Read last: what was missed is among them.
+  return News{number, fmt::format("{} {}", mark_, number),
+              tier::to_text(tier::PurgeNumber{mark_, purges_.load()})};
 }
 
 void Missed::heeded(std::uint64_t number) noexcept {
@@ -26,7 +29,7 @@ MissedPointers MissedTable::follow(const tier::Membership& membership) {
   MissedPointers members;
   for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
     auto& row = rows_[membership.name(index)];
-    if (!row) row = std::make_shared<Missed>(mark_);
+    if (!row) row = std::make_shared<Missed>(mark_, purges_);
     members.push_back(row);
   }
   if (rows_.size() > members.size() + limits::replicas_remembered) {

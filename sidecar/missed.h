@@ -21,13 +21,16 @@ namespace ringside::sidecar {
 //   confirmed all --miss()--> has news --heeded(), of a probe that brought them--> confirmed all
 class Missed {
  public:
-  explicit Missed(std::string_view mark) : mark_(mark) {}
+  // `mark` and `purges` as in MissedTable.
+  Missed(std::string_view mark, const std::atomic<std::uint64_t>& purges)
+      : mark_(mark), purges_(purges) {}
 
   void miss() noexcept { missed_.fetch_add(1); }
 
   struct News {
     std::uint64_t number;
-    std::string text;  // the value of internal::missed
+    std::string text;    // the value of internal::missed
+    std::string purges;  // of internal::purges_done with it
   };
   [[nodiscard]] bool has_news() const noexcept { return missed_.load() > heeded_.load(); }
   [[nodiscard]] std::optional<News> news() const;
@@ -36,6 +39,7 @@ class Missed {
 
  private:
   const std::string mark_;
+  const std::atomic<std::uint64_t>& purges_;
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> heeded_{0};
 };
@@ -46,8 +50,10 @@ using MissedPointers = std::vector<std::shared_ptr<Missed>>;
 // who miss everything until they are members again. Thread-safe.
 class MissedTable {
  public:
-  // `mark` tells this sidecar, and this run of it, from all others.
-  explicit MissedTable(std::string_view mark) : mark_(mark) {}
+  // `mark` tells this sidecar, and this run of it, from all others. `purges`: how many it has
+  // numbered; outlives the table and its rows.
+  MissedTable(std::string_view mark, const std::atomic<std::uint64_t>& purges)
+      : mark_(mark), purges_(purges) {}
 
   // Of the members, in their order.
   [[nodiscard]] MissedPointers follow(const tier::Membership& membership);
@@ -56,6 +62,7 @@ class MissedTable {
 
  private:
   const std::string mark_;
+  const std::atomic<std::uint64_t>& purges_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Missed>, std::less<>> rows_;
 };

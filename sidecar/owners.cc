@@ -52,6 +52,7 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
               fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
   if (const auto news = snapshot_.missed[member]->news()) {
     fields_.add(http::internal::missed, news->text);
+    fields_.add(http::internal::purges_done, news->purges);
   }
   outgoing_.fields = fields_.text();
   outgoing_.peer = settings_.membership->name(member);

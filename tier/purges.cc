@@ -64,9 +64,21 @@ NumberSet NumberSet::all_up_to(std::uint64_t number) {
   return set;
 }
 
-void NumberSet::fill_up() {
-  if (!beyond_.empty()) up_to_ = beyond_.back();
-  beyond_.clear();
+void NumberSet::add_all_up_to(std::uint64_t number) {
+  is_empty_ = false;
+  up_to_ = std::max(up_to_, number);
+  beyond_.erase(beyond_.begin(), std::upper_bound(beyond_.begin(), beyond_.end(), up_to_));
+  close_up();
+}
+
+// Those beyond that follow without a gap.
+void NumberSet::close_up() {
+  auto next = beyond_.begin();
+  while (next != beyond_.end() && *next == up_to_ + 1) {
+    ++up_to_;
+    ++next;
+  }
+  beyond_.erase(beyond_.begin(), next);
 }
 
 void NumberSet::add(std::uint64_t number) {
@@ -75,12 +87,7 @@ void NumberSet::add(std::uint64_t number) {
   // Better too few than one that was not added.
   if (beyond_.size() == limits::purges_beyond && number != up_to_ + 1) return;
   beyond_.insert(std::lower_bound(beyond_.begin(), beyond_.end(), number), number);
-  auto next = beyond_.begin();
-  while (next != beyond_.end() && *next == up_to_ + 1) {
-    ++up_to_;
-    ++next;
-  }
-  beyond_.erase(beyond_.begin(), next);
+  close_up();
 }
 
 bool NumberSet::contains(std::uint64_t number) const noexcept {
@@ -145,10 +152,16 @@ void Purges::end(const PurgeNumber& purge) {
   row.done.add(purge.number);
 }
 
-void Purges::end_all(std::string_view issuer) {
-  Row& row = row_of(issuer);
-  row.begun.fill_up();
-  row.done = row.begun;
+void Purges::begin_all_up_to(const PurgeNumber& purge, SteadyPoint now) {
+  Row& row = row_of(purge.issuer);
+  row.begun.add_all_up_to(purge.number);
+  row.begun_at = now;
+}
+
+void Purges::end_all_up_to(const PurgeNumber& purge) {
+  Row& row = row_of(purge.issuer);
+  row.begun.add_all_up_to(purge.number);  // it may have been forgotten meanwhile
+  row.done.add_all_up_to(purge.number);
 }
 
 std::vector<Purges::Begun> Purges::begun(SteadyPoint now) const {

@@ -26,8 +26,7 @@ class NumberSet {
  public:
   [[nodiscard]] static NumberSet all_up_to(std::uint64_t number);
   void add(std::uint64_t number);
-  // What is missing between others.
-  void fill_up();
+  void add_all_up_to(std::uint64_t number);
   [[nodiscard]] bool contains(std::uint64_t number) const noexcept;
   [[nodiscard]] bool contains_all_of(const NumberSet& other) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return is_empty_; }
@@ -38,6 +37,8 @@ class NumberSet {
   bool operator==(const NumberSet&) const = default;
 
  private:
+  void close_up();
+
   bool is_empty_ = true;
   std::uint64_t up_to_ = 0;
   std::vector<std::uint64_t> beyond_;  // ascending; limits::purges_beyond at most
@@ -50,8 +51,10 @@ class Purges {
   // the one behind all that were: this replica was born since, or has forgotten them.
   void begin(const PurgeNumber& purge, SteadyPoint now);
   void end(const PurgeNumber& purge);
-  // Everything was removed: what was missed of an issuer is done, too.
-  void end_all(std::string_view issuer);
+  // All of an issuer's up to one, whatever was missed of them: before everything is removed, and
+  // when it is.
+  void begin_all_up_to(const PurgeNumber& purge, SteadyPoint now);
+  void end_all_up_to(const PurgeNumber& purge);
 
   // What others must have done whose answers may be stored here: begun within
   // limits::purges_remembered. A purge is under way for no longer.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ using support::ScriptedPeer;
 using support::Stage;
 
 TEST(Missed, NewsAreToldUntilTheyWereHeeded) {
-  Missed missed("5d1f");
+  const std::atomic<std::uint64_t> purges{7};
+  Missed missed("5d1f", purges);
   EXPECT_FALSE(missed.has_news());
   EXPECT_FALSE(missed.news());
   missed.miss();
@@ -31,7 +33,8 @@ TEST(Missed, NewsAreToldUntilTheyWereHeeded) {
 }
 
 TEST(Missed, WhatIsMissedWhileAProbeIsUnderWayIsStillNews) {
-  Missed missed("5d1f");
+  const std::atomic<std::uint64_t> purges{7};
+  Missed missed("5d1f", purges);
   missed.miss();
   const auto news = missed.news();
   missed.miss();
@@ -47,7 +50,8 @@ tier::Membership members(const std::vector<std::string>& names) {
 }
 
 TEST(MissedTable, WhoIsNoMemberMissesEverything) {
-  MissedTable table("5d1f");
+  const std::atomic<std::uint64_t> purges{7};
+  MissedTable table("5d1f", purges);
   const auto three = table.follow(members({"a", "b", "c"}));
   const auto two = table.follow(members({"a", "c"}));
   EXPECT_EQ(two[0], three[0]);
@@ -56,12 +60,15 @@ TEST(MissedTable, WhoIsNoMemberMissesEverything) {
   const auto again = table.follow(members({"a", "b", "c", "d"}));
   EXPECT_FALSE(again[0]->has_news());
   EXPECT_TRUE(again[1]->has_news());
+  EXPECT_EQ(again[1]->news()->text, "5d1f 1");
+  EXPECT_EQ(again[1]->news()->purges, "5d1f 7") << "what it has missed is among those";
   EXPECT_FALSE(again[2]->has_news());
   EXPECT_FALSE(again[3]->has_news()) << "it may have been there for long, or not at all";
 }
 
 TEST(MissedTable, OfThoseWhoWereMembersSomeAreRemembered) {
-  MissedTable table("5d1f");
+  const std::atomic<std::uint64_t> purges{7};
+  MissedTable table("5d1f", purges);
   const auto first = table.follow(members({"first"}));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < limits::replicas_remembered; ++i) {

@@ -103,8 +103,25 @@ TEST(Purges, WhatWasNotHeardOfIsMissingUntilEverythingIsRemoved) {
   there.begin({"a", 7}, start);
   there.end({"a", 7});
   EXPECT_EQ(done(there), "a 5+7");
-  there.end_all("a");
+  there.begin_all_up_to({"a", 8}, start);
+  EXPECT_TRUE(are_done(there.begun(start), "a 8"));
+  EXPECT_FALSE(are_done(there.begun(start), "a 7")) << "what others give must have done it, too";
+  EXPECT_EQ(done(there), "a 5+7");
+  there.end_all_up_to({"a", 8});
+  EXPECT_EQ(done(there), "a 8");
+}
+
+TEST(Purges, WhatIsUnderWayWhileEverythingIsRemovedIsNotDone) {
+  Purges there;
+  there.begin({"a", 5}, start);
+  there.begin_all_up_to({"a", 7}, start);
+  there.begin({"a", 9}, start);
+  there.end_all_up_to({"a", 7});
   EXPECT_EQ(done(there), "a 7");
+  there.end({"a", 9});
+  EXPECT_EQ(done(there), "a 7+9");
+  there.end_all_up_to({"a", 8});
+  EXPECT_EQ(done(there), "a 9");
 }
 
 TEST(Purges, WhoHoldsNothingTakesOverWhatOthersHaveDone) {
