@@ -12,6 +12,7 @@
 #include "http/caller.h"
 #include "http/head.h"
 #include "http/target.h"
+#include "net/retry_budget.h"
 #include "net/tls.h"
 
 namespace ringside::hop {
@@ -40,7 +41,10 @@ struct UpstreamRequest {
   bool interim_is_optional = false;
   // The response is read, and not only passed on: all of it is in the head's `fields`.
   bool reads_fields = false;
-  bool upgrades = false;    // another protocol is asked for: 101 is a response
+  bool upgrades = false;  // another protocol is asked for: 101 is a response
+  // What the exchange takes a repeat of, where a connection that many requests share has ended
+  // under this one; null: such a repeat is not counted.
+  net::RetryBudget* repeats = nullptr;
   std::string_view peer{};  // the replica that it is for; what Upstreams::introduce_as is about
 };
 

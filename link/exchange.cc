@@ -61,7 +61,7 @@ Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
     }
     Deadline::clear();
     if (answered_) co_return Result<void>();
-    if (failure_ && !is_stale()) co_return failure(request);
+    if (failure_ && (!is_stale() || !may_repeat(request))) co_return failure(request);
     if (is_over()) co_return failure(request);
     if (ticket_) links_.count(LinkEvent::ticket);
     if (ticket_ && *ticket_ != 0) {
@@ -105,6 +105,11 @@ Task<Result<void>> Exchange::pass_interim_on(const hop::UpstreamRequest& request
 bool Exchange::is_stale() const noexcept {
   return failure_->kind == ErrorKind::disconnected && failure_->source == ErrorSource::peer &&
          !was_answered_ && interim_count_ == 0 && !given_up_ && !links_.core().stopped();
+}
+
+// Many requests end with one link: what is asked again adds to the load just when a member fails.
+bool Exchange::may_repeat(const hop::UpstreamRequest& request) const noexcept {
+  return request.repeats == nullptr || request.repeats->spend(links_.core().steady_now());
 }
 
 // What a failure means for asking elsewhere.

@@ -51,6 +51,7 @@ class Exchange final : public hop::Exchange, private Asked, private net::Deadlin
              const hop::UpstreamLimits& limits);
   Task<Result<void>> pass_interim_on(const hop::UpstreamRequest& request);
   [[nodiscard]] bool is_stale() const noexcept;
+  [[nodiscard]] bool may_repeat(const hop::UpstreamRequest& request) const noexcept;
   [[nodiscard]] Error failure(const hop::UpstreamRequest& request) const;
 
   Links& links_;

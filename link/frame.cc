@@ -159,7 +159,8 @@ bool is_carried(const hop::UpstreamRequest& request) noexcept {
   const std::size_t size = request.method.size() + request.host.size() +
                            request.target->path.size() + request.target->query.size() +
                            request.fields.size();
-  return request.body == nullptr && !request.upgrades && http::is_safe(request.method) &&
+  const bool is_repeatable = http::is_safe(request.method) || request.method == "PURGE";
+  return request.body == nullptr && !request.upgrades && is_repeatable &&
          request.framing.kind == http::Framing::Kind::none &&
          size < limits::link_request_size_bytes;
 }

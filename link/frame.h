@@ -59,8 +59,8 @@ struct Taken {
 // An Error, malformed: a frame of an unknown type, or larger than limits::link_frame_size_bytes.
 [[nodiscard]] Result<Taken> take_frame(std::string_view bytes, ErrorSource source);
 
-// Whether a link carries it: a safe method, which may be asked for again (its ticket may be lost),
-// no content, no other protocol, and within the limits.
+// Whether a link carries it: a safe method or a purge, which may be asked for again (its ticket may
+// be lost), no content, no other protocol, and within the limits.
 [[nodiscard]] bool is_carried(const hop::UpstreamRequest& request) noexcept;
 // Requires is_carried().
 void append_request(std::string& out, Stream stream, const hop::UpstreamRequest& request);

@@ -149,6 +149,7 @@ Task<Result<Owners::Answer>> Owners::ask_origins() {
 
 Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http::Caller& caller) {
   outgoing_ = hop::passed_on(request, decision_.hop.upgrades, decision_.method, caller);
+  outgoing_.repeats = &core_.repeats;
   outgoing_.target = &decision_.target;
   outgoing_.host = decision_.host;
   write_upstream_fields(fields_, request, decision_, settings_, snapshot_.identity.via,

@@ -139,6 +139,8 @@ TEST(LinkFrame, OnlyShortRequestsWithoutContentAreCarried) {
   const http::Target root{"/", "", false};
   hop::UpstreamRequest request = some_request("GET", root, "h", "");
   EXPECT_TRUE(is_carried(request));
+  EXPECT_TRUE(is_carried(some_request("PURGE", root, "h", "")));
+  EXPECT_FALSE(is_carried(some_request("PUT", root, "h", ""))) << "a lost ticket repeats it";
   request.upgrades = true;
   EXPECT_FALSE(is_carried(request));
   request = some_request("GET", root, "h", "");

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/limits.h"
+#include "net/retry_budget.h"
 #include "tests/link/some_member.h"
 
 namespace ringside::link {
@@ -168,6 +169,31 @@ TEST_F(LinkFailureTest, WhoWaitsOnALinkThatWasHeardOfAndEndsIsAnsweredOverHttp) 
   asking_too.get();
   EXPECT_EQ(first.body, "one");
   EXPECT_EQ(second.body, "plain");
+}
+
+// A link that breaks with hundreds of requests on it must not have each asked again.
+TEST_F(LinkFailureTest, WhoWaitsOnALinkThatEndsIsAskedAgainWithinTheBudget) {
+  ScriptedPeer peer(member([](Stage& stage) {
+    read_request_frame(stage);
+    read_request_frame(stage);
+    stage.close();
+  }));
+  open_link(peer.address());
+  net::RetryBudget one({.percent = 50, .floor_per_second = 0});
+  one.count_request(clock_.steady_now());
+  one.count_request(clock_.steady_now());
+  Outcome first;
+  Outcome second;
+  auto asking = start_asking(peer.address(), first, {.repeats = &one});
+  auto asking_too = start_asking(peer.address(), second, {.repeats = &one});
+  asking.get();
+  asking_too.get();
+  const Outcome& repeated = first.error ? second : first;
+  const Outcome& failed = first.error ? first : second;
+  EXPECT_EQ(repeated.body, "plain");
+  ASSERT_TRUE(failed.error);
+  EXPECT_EQ(failed.error->kind, ErrorKind::disconnected);
+  EXPECT_EQ(failed.error->retry, Retry::yes) << "by who has another budget";
 }
 
 TEST_F(LinkFailureTest, ARequestThatHasFailedThereLeavesTheOthers) {

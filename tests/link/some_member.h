@@ -86,6 +86,7 @@ struct Question {
   std::string_view method = "GET";
   http::Caller* interim_to = nullptr;
   Milliseconds first_byte_timeout{60'000};
+  net::RetryBudget* repeats = nullptr;
 };
 
 // One core with its links. Time stands still.
@@ -105,6 +106,7 @@ class AskingCore : public http::OneCore {
       const http::Target target{std::string(question.target), {}, false};
       hop::UpstreamRequest request = some_request(question.method, target, "a", "A: b\r\n");
       request.interim_to = question.interim_to;
+      request.repeats = question.repeats;
       const SteadyPoint deadline = core().steady_now() + Milliseconds{600'000};
       const hop::UpstreamLimits limits{Milliseconds{1'000}, question.first_byte_timeout, deadline};
       const auto exchange = links_->exchange();
