@@ -272,8 +272,7 @@ constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refus
 constexpr Milliseconds peer_complaint_interval{10'000};
 // {} for the line about one replica that is not used for it | said again
 constexpr Milliseconds peer_reminder_interval{60'000};
-// {} since the last time | what a replica has the authority over is told to its peers with the next
-// time
+// {} since the last time | what a replica holds is told to its peers with the next time
 constexpr Milliseconds holdings_interval{100};
 constexpr size_t holdings_size_bytes =
     512 * kKiB;  // {} | the peer counts as one that holds nothing
@@ -351,8 +350,7 @@ constexpr size_t slice_size_most_bytes = 64 * kMiB;
 // {} of a structured field | a targeted field counts for nothing; more names in `private="…"`
 // count as none given
 constexpr size_t structured_members = 256;
-// {} for all replicas to confirm | the answer goes out; `ringside_invalidations_failed_total`
-// counts
+// {} for all replicas to confirm | it goes out; `ringside_invalidations_failed_total` counts
 constexpr Milliseconds invalidation_timeout{1'000};
 // {} that a replica knows to have told it what it has missed | all are forgotten, and one that
 // tells it again has it emptied once more
@@ -365,6 +363,8 @@ constexpr size_t purge_issuer_size_bytes = 64;
 constexpr size_t purges_beyond = 256;
 // {} since the last of an issuer's | what a holder gives that does not know of it is stored again
 constexpr Milliseconds purges_remembered{600'000};
+// {} for a sidecar to tell the number of what an unsafe method has made invalid | it counts as told
+constexpr Milliseconds number_patience{2'000};
 // {} that were members | all are forgotten: one that is a member again is not told what it has
 // missed
 constexpr size_t replicas_remembered = 1024;

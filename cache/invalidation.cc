@@ -26,9 +26,10 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
 }
 
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response) {
+                      const http::ResponseHead& response, SteadyPoint now) {
   const auto targets = http::invalidated_targets(context.method, context.host, context.target,
                                                  response.status, response.fields);
+  if (!targets.empty() && context.from_sidecar) shared.purges.begin_unnumbered(now);
   for (const std::string& target : targets) {
     invalidate_uri(shared, settings, context.host, target);
   }
@@ -44,6 +45,8 @@ std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& setti
     return std::nullopt;
   }
   const PurgeLog::Applying applying(shared.purges, purge, now);
+  const bool is_of_own = !request.fields.has(http::internal::invalidate);
+  if (is_of_own) shared.purges.number_is_told();
   std::size_t removed = 0;
   for (const http::Field& field : request.fields) {
     if (!http::same_token(field.name, http::internal::invalidate)) continue;

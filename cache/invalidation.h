@@ -18,9 +18,10 @@ namespace ringside::cache {
                                                                std::string_view path_and_query);
 
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
-// see http::invalidated_targets. What lies on other replicas the sidecar tells them.
+// see http::invalidated_targets. What lies on other replicas the sidecar tells them, and us its
+// number.
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response);
+                      const http::ResponseHead& response, SteadyPoint now);
 
 // Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`; who
 // has forgotten it by itself is told the number alone. nullopt: it is told neither; else how many

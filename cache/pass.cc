@@ -111,7 +111,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   const http::ResponseHead& head = (*asked)->head();
   // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
   transaction.outcome = context.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
-  invalidate_after(core.shared, *transaction.settings, context, head);
+  invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
   // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
   if (context.method == "HEAD" && context.may_keep_answer) heed_head(transaction, head, times);
   if (kept && may_be_what_get_gets(head)) {

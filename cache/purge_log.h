@@ -35,6 +35,14 @@ class PurgeLog {
   };
 
   // See tier::Purges.
+  void begin_unnumbered(SteadyPoint now) {
+    const std::lock_guard lock(mutex_);
+    purges_.begin_unnumbered(now);
+  }
+  void number_is_told() {
+    const std::lock_guard lock(mutex_);
+    purges_.number_is_told();
+  }
   [[nodiscard]] std::string done(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
     return purges_.done(now);

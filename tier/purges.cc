@@ -12,6 +12,9 @@
 namespace ringside::tier {
 namespace {
 
+// An issuer that no text names, so that nobody has done what it issued.
+constexpr std::string_view nobody;
+
 std::optional<std::uint64_t> number_in(std::string_view digits) noexcept {
   std::uint64_t number = 0;
   const char* const end = digits.data() + digits.size();
@@ -152,6 +155,15 @@ void Purges::end(const PurgeNumber& purge) {
   row.done.add(purge.number);
 }
 
+void Purges::begin_unnumbered(SteadyPoint now) {
+  std::erase_if(unnumbered_, [&](SteadyPoint until) { return until <= now; });
+  unnumbered_.push_back(now + limits::number_patience);
+}
+
+void Purges::number_is_told() {
+  if (!unnumbered_.empty()) unnumbered_.erase(unnumbered_.begin());
+}
+
 void Purges::begin_all_up_to(const PurgeNumber& purge, SteadyPoint now) {
   Row& row = row_of(purge.issuer);
   row.begun.add_all_up_to(purge.number);
@@ -170,6 +182,8 @@ std::vector<Purges::Begun> Purges::begun(SteadyPoint now) const {
     const bool is_recent = now - row.begun_at <= limits::purges_remembered;
     if (!row.begun.empty() && is_recent) all.push_back({row.issuer, row.begun});
   }
+  const bool has_unnumbered = !unnumbered_.empty() && now < unnumbered_.back();
+  if (has_unnumbered) all.push_back({std::string(nobody), NumberSet::all_up_to(1)});
   return all;
 }
 

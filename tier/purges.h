@@ -51,6 +51,10 @@ class Purges {
   // the one behind all that were: this replica was born since, or has forgotten them.
   void begin(const PurgeNumber& purge, SteadyPoint now);
   void end(const PurgeNumber& purge);
+  // Something was removed here whose number is told in a moment; until then, for
+  // limits::number_patience at most, nobody is known to have done it.
+  void begin_unnumbered(SteadyPoint now);
+  void number_is_told();
   // All of an issuer's up to one, whatever was missed of them: before everything is removed, and
   // when it is.
   void begin_all_up_to(const PurgeNumber& purge, SteadyPoint now);
@@ -77,6 +81,7 @@ class Purges {
   };
   [[nodiscard]] Row& row_of(std::string_view issuer);
 
+  std::vector<SteadyPoint> unnumbered_;  // until when, ascending
   std::vector<Row> rows_;  // limits::purge_issuers at most; who was heard of last stands last
 };
 

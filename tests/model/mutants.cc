@@ -85,7 +85,7 @@ Verdict real_judge(const Freshness* stored, const http::RequestDirectives& reque
 Freshness real_freshness_of(const FreshnessInput& input);
 Storability real_storability(const StorabilityInput& input) noexcept;
 void real_invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                           const http::ResponseHead& response);
+                           const http::ResponseHead& response, SteadyPoint now);
 
 Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
               TimePoint now) noexcept {
@@ -128,9 +128,9 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
 }
 
 void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response) {
+                      const http::ResponseHead& response, SteadyPoint now) {
   if (is(Mutant::invalidation_forgotten)) return;
-  real_invalidate_after(shared, settings, context, response);
+  real_invalidate_after(shared, settings, context, response, now);
 }
 
 }  // namespace ringside::cache

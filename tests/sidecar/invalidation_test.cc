@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "http/hop.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {

@@ -124,6 +124,22 @@ TEST(Purges, WhatIsUnderWayWhileEverythingIsRemovedIsNotDone) {
   EXPECT_EQ(done(there), "a 9");
 }
 
+// The others may still give what this one has removed: they are told together with its number.
+TEST(Purges, WhatHasNoNumberYetNobodyHasDone) {
+  Purges here;
+  EXPECT_TRUE(are_done(here.begun(start), ""));
+  here.begin_unnumbered(start);
+  here.begin_unnumbered(start + Milliseconds{1});
+  EXPECT_FALSE(are_done(here.begun(start), "a 1"));
+  EXPECT_FALSE(are_done(here.begun(start), " 1"));
+  here.number_is_told();
+  EXPECT_FALSE(are_done(here.begun(start + Milliseconds{1}), "a 1"));
+  here.number_is_told();
+  EXPECT_TRUE(are_done(here.begun(start + Milliseconds{1}), ""));
+  here.begin_unnumbered(start);
+  EXPECT_TRUE(are_done(here.begun(start + limits::number_patience), "")) << "for no longer";
+}
+
 TEST(Purges, WhoHoldsNothingTakesOverWhatOthersHaveDone) {
   Purges born;
   born.adopt("a 5+7, b 2", start);
