@@ -272,18 +272,6 @@ constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refus
 constexpr Milliseconds peer_complaint_interval{10'000};
 // {} for the line about one replica that is not used for it | said again
 constexpr Milliseconds peer_reminder_interval{60'000};
-// {} since the last time | what a replica holds is told to its peers with the next time
-constexpr Milliseconds holdings_interval{100};
-constexpr size_t holdings_size_bytes =
-    512 * kKiB;  // {} | the peer counts as one that holds nothing
-// {} for all peers to say what they hold | the origin is asked
-constexpr Milliseconds holdings_patience{2'000};
-constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
-// {}, doubling to {} | a peer that could not be reached is asked again what it holds
-constexpr Milliseconds holder_pause_start{250};
-constexpr Milliseconds holder_pause_most{5'000};
-// {} directions that a miss takes, as holders refuse or fail | the origin is asked
-constexpr unsigned holders_tried = 3;
 constexpr size_t routes = 1024;        // refused
 constexpr size_t shard_key_parts = 8;  // refused
 // {} in a request | all of `Cookie` is keyed, where a shard key has a part of it: origins may read
@@ -355,16 +343,6 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // {} that a replica knows to have told it what it has missed | all are forgotten, and one that
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
-// {}, each of {}, of whose purges a replica knows how far it has come | who was silent longest is
-// forgotten
-constexpr size_t purge_issuers = 1024;
-constexpr size_t purge_issuer_size_bytes = 64;
-// {} of an issuer's that came before those that are missing | count as not heard of
-constexpr size_t purges_beyond = 256;
-// {} since the last of an issuer's | what a holder gives that does not know of it is stored again
-constexpr Milliseconds purges_remembered{600'000};
-// {} for a sidecar to tell the number of what an unsafe method has made invalid | it counts as told
-constexpr Milliseconds number_patience{2'000};
 // {} that were members | all are forgotten: one that is a member again is not told what it has
 // missed
 constexpr size_t replicas_remembered = 1024;
@@ -398,3 +376,4 @@ constexpr size_t geo_memo_entries = 4096;
 }  // namespace ringside::limits
 
 #include "base/process_limits.h"
+#include "base/tier_limits.h"

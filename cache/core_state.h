@@ -1,11 +1,14 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/seldom.h"
+#include "cache/bucket_source.h"
 #include "cache/flight_table.h"
 #include "cache/holders.h"
 #include "cache/missed_purges.h"
@@ -40,6 +43,14 @@ struct Shared {
   MissedPurges missed;
   Holders holders;
   PurgeLog purges;
+  std::atomic<std::uint64_t> invalidations{0};  // that have a number of our own, by our mark
+  BucketSource source{store, flights, holders};
+  // Of other replicas, into this one.
+  struct Moved {
+    std::atomic<std::uint64_t> responses{0};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+  Moved moved;
   net::OriginGates gates;
 };
 

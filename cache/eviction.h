@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <functional>
 
 namespace ringside::cache {
 
@@ -16,6 +18,9 @@ class EvictionOrder {
   virtual void use(Evictable& key) noexcept = 0;  // somebody asked for it
   virtual void remove(Evictable& key) noexcept = 0;
   [[nodiscard]] virtual Evictable* first_to_go() noexcept = 0;  // null: there is none
+  // So many of those that go last, the last one first.
+  virtual void visit_last_to_go(std::size_t most,
+                                const std::function<void(const Evictable&)>& visit) const = 0;
 };
 
 class LeastRecentlyUsed final : public EvictionOrder {
@@ -28,6 +33,10 @@ class LeastRecentlyUsed final : public EvictionOrder {
   void remove(Evictable& key) noexcept override { keys_.erase(keys_.iterator_to(key)); }
   [[nodiscard]] Evictable* first_to_go() noexcept override {
     return keys_.empty() ? nullptr : &keys_.back();
+  }
+  void visit_last_to_go(std::size_t most,
+                        const std::function<void(const Evictable&)>& visit) const override {
+    for (auto key = keys_.begin(); key != keys_.end() && most > 0; ++key, --most) visit(*key);
   }
 
  private:

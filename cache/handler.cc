@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "cache/bucket_moves.h"
 #include "cache/decision.h"
 #include "cache/emptying.h"
 #include "cache/fetch.h"
@@ -10,6 +11,7 @@
 #include "cache/invalidation.h"
 #include "cache/pass.h"
 #include "cache/peer_talk.h"
+#include "cache/purge_relay.h"
 #include "cache/refresh.h"
 #include "cache/representation.h"
 #include "cache/selection.h"
@@ -281,6 +283,9 @@ void Handler::answer_options(http::Response& response) {
   transaction_.outcome = metrics::Outcome::bypass;
   const auto asked = transaction_.request->fields.first(http::internal::holdings);
   if (asked) return answer_holdings(transaction_.core, *asked, response);
+  const auto move = transaction_.request->fields.first(http::internal::move);
+  if (move) return answer_move(transaction_.core, *move, response);
+  relay_to_leavers(transaction_);
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {
     removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,
@@ -300,7 +305,9 @@ void Handler::answer_options(http::Response& response) {
 
 Task<void> Handler::purge(http::Response& response) {
   const RequestContext& context = transaction_.context;
-  if (!any_contains(transaction_.settings->purge_from, from_)) {
+  // A replica that relays it was asked by who may.
+  const bool is_relayed = transaction_.request->fields.has(http::internal::relayed);
+  if (!is_relayed && !any_contains(transaction_.settings->purge_from, from_)) {
     co_return refuse(
         {ErrorKind::forbidden, ErrorSource::client, Retry::no,
          "PURGE is not allowed from " + from_.text() + "; see `purge_from` in the configuration"},
@@ -310,6 +317,7 @@ Task<void> Handler::purge(http::Response& response) {
   std::string prefix;
   if (target != "*") prefix = uri_prefix(context.host, target);
   CoreState& core = transaction_.core;
+  relay_to_leavers(transaction_);
   const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
   const std::size_t removed = co_await purge_by_steps(core, std::move(prefix));
   transaction_.outcome = metrics::Outcome::bypass;

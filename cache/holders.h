@@ -51,6 +51,38 @@ class Holders {
     return authority_.other_holder(bucket, asker, is_empty);
   }
 
+  [[nodiscard]] std::vector<shard::Bucket> to_give(std::string_view taker) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.to_give(taker);
+  }
+  [[nodiscard]] std::optional<tier::Authority::Gift> give(shard::Bucket bucket,
+                                                          std::string_view taker) {
+    const std::lock_guard lock(mutex_);
+    return authority_.give(bucket, taker);
+  }
+  void take_back(shard::Bucket bucket) {
+    const std::lock_guard lock(mutex_);
+    authority_.take_back(bucket);
+  }
+  [[nodiscard]] std::size_t to_be_given() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.to_be_given();
+  }
+  [[nodiscard]] std::vector<tier::Peer> leavers() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.leavers();
+  }
+  [[nodiscard]] std::size_t away() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.away();
+  }
+  // Rings with the next change.
+  [[nodiscard]] std::vector<tier::Peer> givers(const Bell& bell) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(bell);
+    return authority_.givers();
+  }
+
   // Does it to the tier::Authority, and rings for all who wait.
   template <class Change>
   void change(const Change& change) {

@@ -25,14 +25,16 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
   return target.text();
 }
 
-void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response, SteadyPoint now) {
-  const auto targets = http::invalidated_targets(context.method, context.host, context.target,
-                                                 response.status, response.fields);
+std::vector<std::string> invalidate_after(Shared& shared, const Settings& settings,
+                                          const RequestContext& context,
+                                          const http::ResponseHead& response, SteadyPoint now) {
+  auto targets = http::invalidated_targets(context.method, context.host, context.target,
+                                           response.status, response.fields);
   if (!targets.empty() && context.from_sidecar) shared.purges.begin_unnumbered(now);
   for (const std::string& target : targets) {
     invalidate_uri(shared, settings, context.host, target);
   }
+  return targets;
 }
 
 std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/core_state.h"
 #include "cache/request_context.h"
@@ -18,10 +19,11 @@ namespace ringside::cache {
                                                                std::string_view path_and_query);
 
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
-// see http::invalidated_targets. What lies on other replicas the sidecar tells them, and us its
-// number.
-void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response, SteadyPoint now);
+// see http::invalidated_targets, which it returns. What lies on other replicas the sidecar tells
+// them, and us its number.
+std::vector<std::string> invalidate_after(Shared& shared, const Settings& settings,
+                                          const RequestContext& context,
+                                          const http::ResponseHead& response, SteadyPoint now);
 
 // Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`; who
 // has forgotten it by itself is told the number alone. nullopt: it is told neither; else how many

@@ -6,6 +6,7 @@
 #include "cache/invalidation.h"
 #include "cache/origin.h"
 #include "cache/parts.h"
+#include "cache/purge_relay.h"
 #include "cache/representation.h"
 #include "cache/update.h"
 #include "http/conditional.h"
@@ -111,7 +112,9 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   const http::ResponseHead& head = (*asked)->head();
   // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
   transaction.outcome = context.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
-  invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
+  const auto targets =
+      invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
+  tell_leavers(core, context.host, targets);
   // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
   if (context.method == "HEAD" && context.may_keep_answer) heed_head(transaction, head, times);
   if (kept && may_be_what_get_gets(head)) {

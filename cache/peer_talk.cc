@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "cache/peer_exchange.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
 #include "net/waiter.h"
@@ -45,47 +46,16 @@ std::optional<Said> read_said(std::string_view text) {
   return Said{said.name, *theirs, *known};
 }
 
-Task<Result<std::string>> content_of(hop::Exchange& exchange) {
-  std::string content;
-  for (bool last = false; !last;) {
-    const auto pulled = co_await exchange.pull();
-    if (!pulled) co_return pulled.error();
-    last = pulled->last;
-    for (const std::string_view piece : pulled->pieces) content.append(piece);
-    if (content.size() > limits::holdings_size_bytes) {
-      co_return Error{ErrorKind::body_too_large, ErrorSource::peer, Retry::no,
-                      "holdings: too large"};
-    }
-  }
-  co_return content;
-}
-
 // What a peer has said of its holdings; nullopt: nothing but what is known.
-Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
-                                                     const tier::Authority::Call& call) {
-  const http::Target target{"*", {}, false};
-  const std::string host = call.peer.address.text();
-  const std::string fields = fmt::format(
-      "Max-Forwards: 0\r\n{}: {}\r\n{}: {} {} {}\r\n", http::internal::topology,
-      core.settings->membership ? core.settings->membership->topology_id : std::string("0"),
-      http::internal::holdings, core.shared.name, tier::to_text(call.own),
-      tier::to_text(call.known));
-  hop::UpstreamRequest request;
-  request.method = "OPTIONS";
-  request.target = &target;
-  request.host = host;
-  request.fields = fields;
-  request.peer = call.peer.name;
-  const SteadyPoint deadline = core.core.steady_now() + limits::probe_timeout;
-  const hop::UpstreamLimits limits{limits::probe_timeout, limits::probe_timeout, deadline,
-                                   deadline};
-  const auto exchange = core.peers->exchange();
-  const auto answered = co_await exchange->ask(call.peer.address, request, limits);
-  if (!answered) co_return answered.error();
-  if (exchange->head().status != 200) {
-    co_return Error{ErrorKind::overloaded, ErrorSource::peer, Retry::no,
-                    fmt::format("it answered {}", exchange->head().status)};
-  }
+Task<Result<std::optional<tier::Holdings>>> ask_holdings(CoreState& core,
+                                                         const tier::Authority::Call& call) {
+  PeerQuestion question;
+  question.fields = fmt::format("{}: {} {} {}\r\n", http::internal::holdings, core.shared.name,
+                                tier::to_text(call.own), tier::to_text(call.known));
+  question.timeout = limits::probe_timeout;
+  const auto asked = co_await ask_peer(core, call.peer, std::move(question));
+  if (!asked) co_return asked.error();
+  hop::Exchange* const exchange = asked->get();
   // An older replica, or one that does not take us for a member, holds nothing that we could ask
   // for.
   const auto said = exchange->head().fields.first(http::internal::holdings);
@@ -96,7 +66,7 @@ Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
   if (holds_nothing && done) core.shared.purges.adopt(*done, core.core.steady_now());
   if (*version == call.known && said) co_return std::nullopt;
 
-  const auto content = co_await content_of(*exchange);
+  const auto content = co_await content_of(*exchange, limits::holdings_size_bytes);
   if (!content) co_return content.error();
   if (!said) co_return tier::Holdings{};
   auto holdings = tier::parse_holdings(*content);
@@ -105,7 +75,7 @@ Task<Result<std::optional<tier::Holdings>>> ask_peer(CoreState& core,
 }
 
 Task<void> hear(CoreState& core, tier::Authority::Call call) {
-  auto heard = co_await ask_peer(core, call);
+  auto heard = co_await ask_holdings(core, call);
   const SteadyPoint now = core.core.steady_now();
   const std::string& name = call.peer.name;
   if (!heard) {

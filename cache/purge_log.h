@@ -59,6 +59,15 @@ class PurgeLog {
     const std::lock_guard lock(mutex_);
     purges_.end_all_up_to(purge);
   }
+  // Calls `use` if who has done so much has done all that was begun here, and before anything else
+  // begins. False: it has not.
+  template <class Use>
+  bool use_if_done(std::string_view done, SteadyPoint now, const Use& use) const {
+    const std::lock_guard lock(mutex_);
+    if (!tier::are_done(purges_.begun(now), done)) return false;
+    use();
+    return true;
+  }
   void adopt(std::string_view done, SteadyPoint now) {
     const std::lock_guard lock(mutex_);
     purges_.adopt(done, now);

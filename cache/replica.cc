@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cache/bucket_moves.h"
 #include "cache/core_state.h"
 #include "cache/handler.h"
 #include "cache/invalidation.h"
@@ -42,6 +43,7 @@ struct Replica::Impl {
       core.spawn(age_pools(*cores.back()));
     }
     cores.front()->core.spawn(talk_to_peers(*cores.front()));
+    cores.front()->core.spawn(move_buckets(*cores.front()));
     shared.store.on_pressure([this] { relieve(); });
   }
 
@@ -104,6 +106,14 @@ void Replica::apply(std::shared_ptr<const Settings> settings) {
   cores().on_each([&](net::Core& core) { impl_->cores[core.index()]->follow(settings); });
 }
 
+void Replica::give_all() {
+  impl_->shared.holders.change([](tier::Authority& authority) { authority.drain(); });
+}
+
+std::size_t Replica::buckets_to_give() const {
+  return settings()->move_rate_mib_s > 0 ? impl_->shared.holders.to_be_given() : 0;
+}
+
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 
 std::vector<std::string> Replica::failing_origins() const {
@@ -111,9 +121,11 @@ std::vector<std::string> Replica::failing_origins() const {
 }
 
 const metrics::Sheet& Replica::sheet() const {
-  const Store& store = impl_->shared.store;
+  const Shared& shared = impl_->shared;
+  const Store& store = shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
-                          store.evictions(), impl_->shared.flights.size()});
+                          store.evictions(), shared.flights.size(), shared.holders.away(),
+                          shared.moved.responses.load(), shared.moved.bytes.load()});
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,

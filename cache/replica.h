@@ -31,6 +31,11 @@ class Replica final : public hop::Half {
   [[nodiscard]] const std::string& name() const noexcept;
   void apply(std::shared_ptr<const Settings> settings);
   [[nodiscard]] std::shared_ptr<const Settings> settings() const;  // thread-safe
+  // Others take what it holds from here on, and it takes nothing any more. It goes on serving.
+  void give_all();
+  // Of how many buckets it holds something that others are to take, which is to be waited for
+  // before it ends. Thread-safe.
+  [[nodiscard]] std::size_t buckets_to_give() const;
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

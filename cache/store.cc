@@ -1,7 +1,6 @@
 #include "cache/store.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/limits.h"
 #include "cache/parts.h"
@@ -16,6 +15,10 @@ constexpr std::size_t row_overhead_bytes = 464;
 
 bool is_same_variant(const StoredHead& a, const StoredHead& b) noexcept {
   return a.vary() == b.vary() && a.variant() == b.variant();
+}
+
+bool came_later(const StoredResponse& a, const StoredResponse& b) noexcept {
+  return a.head->freshness().received > b.head->freshness().received;
 }
 
 }  // namespace
@@ -81,7 +84,10 @@ void Store::add_variant(Row& row, StoredPointer response, std::size_t variants_m
     row.variants.erase(row.variants.begin());
     ++dropped;
   }
-  row.variants.push_back(std::move(response));
+  // Before those that came later, which only what was restored has.
+  auto place = row.variants.end();
+  while (place != row.variants.begin() && came_later(**(place - 1), *response)) --place;
+  row.variants.insert(place, std::move(response));
   row.cost_bytes = cost_bytes_of(row);
 }
 
@@ -91,41 +97,75 @@ std::size_t Store::cost_bytes_of(const Row& row) noexcept {
   return bytes;
 }
 
+CellVector<StoredPointer>::const_iterator Store::variant_like(const Row& row,
+                                                              const StoredHead& head) noexcept {
+  return std::find_if(row.variants.begin(), row.variants.end(), [&](const StoredPointer& stored) {
+    return is_same_variant(*stored->head, head);
+  });
+}
+
+std::size_t Store::cost_bytes_most(const CacheKey& key, const StoredResponse& response) noexcept {
+  // A part may be joined to others, which costs two cut pieces.
+  return response.cost_bytes() + key.text.size() + 16 + row_overhead_bytes +
+         (response.extent ? 2 * piece_cost_bytes(limits::body_piece_size_bytes) : 0);
+}
+
 bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
                 std::size_t variants_most, const std::atomic<bool>* outdated) {
-  // A part may be joined to others, which costs two cut pieces.
-  const std::size_t most_bytes =
-      response->cost_bytes() + key.text.size() + 16 + row_overhead_bytes +
-      (response->extent ? 2 * piece_cost_bytes(limits::body_piece_size_bytes) : 0);
+  const std::size_t most_bytes = cost_bytes_most(key, *response);
   if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
-  Stripe& stripe = stripe_of(key.hash);
-  {
-    const std::lock_guard lock(stripe.mutex);
-    // A purge counts first and then walks the stripes:
-    //   1. purge: purges_ becomes n + 1      1'. put sees n, under the stripe's lock, and stores
-    //   2. put sees n + 1, stores nothing    2'. purge takes the lock after it and removes it
-    // Likewise what is invalidated is marked before this lock is taken for erasing it.
-    if (purges_.load() != purges_seen || (outdated != nullptr && outdated->load())) {
-      give_back(most_bytes);
-      return false;
-    }
-    Row& row = find_or_add(stripe, key);
-    if (key.bucket && key.bucket != row.bucket()) move_to(stripe, row, *key.bucket);
-    const std::size_t before_bytes = row.cost_bytes;
-    if (response->extent) {
-      const auto present =
-          std::find_if(row.variants.begin(), row.variants.end(), [&](const StoredPointer& stored) {
-            return is_same_variant(*stored->head, *response->head);
-          });
-      if (present != row.variants.end()) {
-        response = kept_of(*present, std::move(response), object_limit_bytes());
-      }
-    }
-    std::size_t dropped = 0;
-    add_variant(row, std::move(response), variants_most, dropped);
-    count(row, 1, dropped);
-    memory_->add(row.cost_bytes - before_bytes - most_bytes);
+  return put_paid(key, std::move(response), most_bytes, purges_seen, variants_most, outdated,
+                  Order::newest);
+}
+
+bool Store::restore(const CacheKey& key, StoredResponse response, std::string_view body,
+                    std::uint64_t purges_seen, std::size_t& may_evict_bytes) {
+  auto restored = make_body();
+  restored->size_bytes = body.size();
+  response.body = restored;
+  const std::size_t row_bytes = cost_bytes_most(key, response);
+  const std::size_t body_bytes = BodyMemory::cost_bytes_most(body.size());
+  const std::size_t most_bytes = row_bytes + body_bytes;
+  if (body.size() > object_limit_bytes()) return false;
+  if (!memory_->try_reserve(most_bytes)) {
+    if (most_bytes > may_evict_bytes || !reserve(most_bytes)) return false;
+    may_evict_bytes -= most_bytes;
   }
+  const auto pieces = memory_->make({&body, 1}, body_bytes);
+  restored->pieces.assign(pieces.begin(), pieces.end());
+  return put_paid(key, make_stored(std::move(response)), row_bytes, purges_seen,
+                  limits::variants_per_key, nullptr, Order::by_time);
+}
+
+bool Store::put_paid(const CacheKey& key, StoredPointer response, std::size_t paid_bytes,
+                     std::uint64_t purges_seen, std::size_t variants_most,
+                     const std::atomic<bool>* outdated, Order order) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  // A purge counts first and then walks the stripes:
+  //   1. purge: purges_ becomes n + 1      1'. put sees n, under the stripe's lock, and stores
+  //   2. put sees n + 1, stores nothing    2'. purge takes the lock after it and removes it
+  // Likewise what is invalidated is marked before this lock is taken for erasing it.
+  if (purges_.load() != purges_seen || (outdated != nullptr && outdated->load())) {
+    give_back(paid_bytes);
+    return false;
+  }
+  Row& row = find_or_add(stripe, key);
+  if (key.bucket && key.bucket != row.bucket()) move_to(stripe, row, *key.bucket);
+  const std::size_t before_bytes = row.cost_bytes;
+  const auto present = variant_like(row, *response->head);
+  const bool has_like = present != row.variants.end();
+  if (has_like && order == Order::by_time && came_later(**present, *response)) {
+    give_back(paid_bytes);
+    return true;
+  }
+  if (has_like && response->extent) {
+    response = kept_of(*present, std::move(response), object_limit_bytes());
+  }
+  std::size_t dropped = 0;
+  add_variant(row, std::move(response), variants_most, dropped);
+  count(row, 1, dropped);
+  memory_->add(row.cost_bytes - before_bytes - paid_bytes);
   return true;
 }
 
@@ -239,33 +279,6 @@ void Store::count(const Row& row, std::size_t added, std::size_t gone) noexcept 
   entries_.fetch_add(added - gone);
   const auto bucket = row.bucket();
   if (bucket) bucket_entries_[*bucket].fetch_add(static_cast<std::uint32_t>(added - gone));
-}
-
-std::vector<Store::Entry> Store::entries_of(shard::Bucket bucket) {
-  std::vector<Entry> entries;
-  std::array<Listing, stripe_count> listings;
-  std::size_t unfinished = stripe_count;
-  while (unfinished > 0) {  // by turns, as a purge does
-    for (std::size_t index = 0; index < stripe_count; ++index) {
-      if (listings[index].is_over) continue;
-      auto more = entries_step(stripes_[index], bucket, listings[index]);
-      std::move(more.begin(), more.end(), std::back_inserter(entries));
-      if (listings[index].is_over) --unfinished;
-    }
-  }
-  return entries;
-}
-
-std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket bucket,
-                                              Listing& listing) {
-  std::vector<Entry> entries;
-  const auto visit = [&](const BucketPlace& place) {
-    const auto& row = static_cast<const Row&>(place);
-    entries.push_back({row.cache_key(), {row.variants.begin(), row.variants.end()}});
-  };
-  const std::lock_guard lock(stripe.mutex);
-  listing.is_over = stripe.buckets.step(listing.place, bucket, limits::bucket_step_rows, visit);
-  return entries;
 }
 
 // Takes the row out. What it costs is used until it is freed.

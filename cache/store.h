@@ -47,6 +47,11 @@ class Store {
   bool put(const CacheKey& key, StoredPointer response, std::uint64_t purges_seen,
            std::size_t variants_most = limits::variants_per_key,
            const std::atomic<bool>* outdated = nullptr);
+  // Keeps what another replica had stored under the key, unless the variant that it equals has come
+  // later; `body` is its body. Where the store is full it may push out so much of what is there as
+  // `may_evict_bytes` says, which is lessened by it. `purges_seen`: as for put().
+  bool restore(const CacheKey& key, StoredResponse response, std::string_view body,
+               std::uint64_t purges_seen, std::size_t& may_evict_bytes);
   // Puts `fresh` in the place of `old`, if that still stands there; else nothing changes.
   bool replace(const CacheKey& key, const StoredPointer& old, StoredPointer fresh);
   void erase(const CacheKey& key);
@@ -69,6 +74,9 @@ class Store {
     std::vector<StoredPointer> variants;  // the newest last
   };
   [[nodiscard]] std::vector<Entry> entries_of(shard::Bucket bucket);
+  // The buckets of which something was used last, the last one first. Those that are missing were
+  // used less lately, as far as limits::move_order_rows tell.
+  [[nodiscard]] std::vector<shard::Bucket> warm_buckets();
   // How many stored responses are of a bucket.
   [[nodiscard]] std::size_t count_of(shard::Bucket bucket) const noexcept {
     return bucket_entries_[bucket].load();
@@ -172,6 +180,14 @@ class Store {
   static std::size_t cost_bytes_of(const Row& row) noexcept;
   static void add_variant(Row& row, StoredPointer response, std::size_t variants_most,
                           std::size_t& dropped);
+  static CellVector<StoredPointer>::const_iterator variant_like(const Row& row,
+                                                                const StoredHead& head) noexcept;
+  // What a response costs under a new key, beside the pieces that its body memory counts.
+  static std::size_t cost_bytes_most(const CacheKey& key, const StoredResponse& response) noexcept;
+  enum class Order { newest, by_time };
+  bool put_paid(const CacheKey& key, StoredPointer response, std::size_t paid_bytes,
+                std::uint64_t purges_seen, std::size_t variants_most,
+                const std::atomic<bool>* outdated, Order order);
 
   const std::size_t limit_bytes_;
   const std::shared_ptr<BodyMemory> memory_;

@@ -63,7 +63,7 @@ StoredHead::StoredHead(const http::ResponseHead& response, Making making)
   lines.add("Via", http::via_member(response.minor_version, making.own_name));
   http::add_date_if_absent(lines, response.fields,
                            making.received.value_or(making.freshness.received));
-  keep(lines);
+  keep(lines.text());
 }
 
 std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
@@ -96,7 +96,7 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   }
   http::add_date_if_absent(lines, fields, times.received);
   head->vary_ = http::vary_names(merged);
-  head->keep(lines);
+  head->keep(lines.text());
   if (head->vary_ != stored.vary_) head->variant_ = http::variant_key(head->vary_, request);
 
   for (const http::Field& field : fields) {
@@ -108,8 +108,16 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   return head;
 }
 
-void StoredHead::keep(const http::FieldLines& lines) {
-  lines_ = lines.text();
+std::shared_ptr<const StoredHead> StoredHead::restored(Kept kept) {
+  const std::shared_ptr<StoredHead> head(
+      new StoredHead(kept.status, kept.freshness, std::move(kept.vary), std::move(kept.variant)));
+  head->reason_ = std::move(kept.reason);
+  head->keep(kept.lines);
+  return head;
+}
+
+void StoredHead::keep(std::string_view lines) {
+  lines_ = lines;
   fields_ = http::fields_of(lines_);
   is_ready_ = !fields_.has("cache-status") && !fields_.has("proxy-status");
   shows_vary_ = http::vary_names(fields_) == vary_;

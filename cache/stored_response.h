@@ -43,6 +43,16 @@ class StoredHead {
   // a Date where there is none (RFC 9110 §6.6.1). A 206 is kept as the 200 that it is part of,
   // without its Content-Range.
   StoredHead(const http::ResponseHead& response, Making making);
+  // What another one was kept with, as it was.
+  struct Kept {
+    int status = 0;
+    Freshness freshness;
+    std::vector<std::string> vary;
+    std::string variant;
+    std::string reason;
+    std::string_view lines;  // that FieldLines could have made
+  };
+  [[nodiscard]] static std::shared_ptr<const StoredHead> restored(Kept kept);
   // Its operator delete is the one that is told the size.
   // NOLINTNEXTLINE(misc-new-delete-overloads)
   static void* operator new(std::size_t bytes) { return Cells::all().allocate(bytes); }
@@ -75,7 +85,7 @@ class StoredHead {
  private:
   StoredHead(int status, const Freshness& freshness, std::vector<std::string> vary,
              std::string variant);
-  void keep(const http::FieldLines& lines);
+  void keep(std::string_view lines);
 
   int status_;
   Freshness freshness_;

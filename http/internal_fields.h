@@ -50,6 +50,10 @@ inline constexpr std::string_view age_beyond = "Ringside-Age-Beyond-Ms";
 // version of the other's. They are the content where they are not known yet.
 inline constexpr std::string_view holdings = "Ringside-Holdings";
 
+// To a replica, with such an OPTIONS: the name of the one that asks, and the number of the batch of
+// stored responses that it asks for (cache/bucket_source.h). The answer's content is that batch.
+inline constexpr std::string_view move = "Ringside-Move";
+
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a
 // URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
@@ -58,9 +62,12 @@ inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 // To the replica, with a PURGE, and with such an OPTIONS: the number that what it removes has
 // (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";
-// With an answer to `fill`: how far the holder had come with the purges of each issuer when it
-// looked for it. With `missed`: up to which number the sidecar's purges are done once the store is
-// empty.
+// To a replica that no sidecar may know any more, with a PURGE or such an OPTIONS: the name of the
+// replica that passes it on.
+inline constexpr std::string_view relayed = "Ringside-Relayed";
+// With an answer to `fill` or `move`: how far the holder had come with the purges of each issuer
+// when it looked for it. With `missed`: up to which number the sidecar's purges are done once the
+// store is empty.
 inline constexpr std::string_view purges_done = "Ringside-Purges-Done";
 
 // To the replica: that it has not confirmed all purges and invalidations of this sidecar: the

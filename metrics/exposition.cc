@@ -41,6 +41,12 @@ constexpr auto store_rows = std::to_array<FigureRow<StoreFigures>>({
      &StoreFigures::evictions},
     {"ringside_store_flights", "Fetches in progress that others can join.", Kind::gauge,
      &StoreFigures::flights},
+    {"ringside_buckets_away", "Buckets that are to come here and that another replica holds.",
+     Kind::gauge, &StoreFigures::buckets_away},
+    {"ringside_moved_responses_total", "Stored responses that came from other replicas.",
+     Kind::counter, &StoreFigures::moved_responses},
+    {"ringside_moved_bytes_total", "Bytes of their bodies.", Kind::counter,
+     &StoreFigures::moved_bytes},
 });
 
 constexpr std::string_view refused = "ringside_origin_refused_total";

@@ -19,6 +19,9 @@ struct StoreFigures {
   std::uint64_t limit_bytes = 0;
   std::uint64_t evictions = 0;  // counter
   std::uint64_t flights = 0;    // in progress
+  std::uint64_t buckets_away = 0;
+  std::uint64_t moved_responses = 0;  // counter
+  std::uint64_t moved_bytes = 0;      // counter
 };
 
 // How a component spares its origins, all of them together, at the time of a scrape. What is not

@@ -67,6 +67,11 @@ PurgeResult CacheService::purge(const PurgeTarget& target) {
   return {replica_->purge(target.host, target.path_and_query), {}};
 }
 
+void CacheService::give_all() {
+  const std::lock_guard control(control_);
+  replica_->give_all();
+}
+
 void CacheService::drain() {
   const std::lock_guard control(control_);
   replica_->drain();

@@ -26,6 +26,8 @@ class CacheService final : public MemberService {
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  void give_all() override;
+  [[nodiscard]] std::size_t buckets_to_give() const override { return replica_->buckets_to_give(); }
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;
   void stop() override;

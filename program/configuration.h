@@ -81,6 +81,7 @@ struct Configuration : hop::Options, sidecar::Options {
   std::size_t threads = 0;  // 0: one for each core of `machine`
   Machine machine;          // where this is the configuration of; nobody writes it
   log::Level log_level = log::Level::info;
+  std::size_t move_rate_mib_s = limits::move_rate_mib_s;
   Milliseconds drain_delay = limits::drain_delay;
   Milliseconds drain_deadline = limits::drain_deadline;
   std::string access_log;  // a path, or `-`; empty: none

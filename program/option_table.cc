@@ -78,6 +78,10 @@ Result<sidecar::WithoutReplica> parse_without_replica(std::string_view text) {
       fmt::format("{} is neither; write refuse or origin", shard::quotation(text)));
 }
 
+Result<std::size_t> parse_move_rate(std::string_view text) {
+  return parse_number(text, 0, limits::move_rate_most_mib_s);
+}
+
 void set_replica_list(Configuration& configuration, std::vector<shard::MemberAt> replicas) {
   configuration.replica_count.reset();
   configuration.replicas = std::move(replicas);
@@ -257,6 +261,9 @@ constexpr auto options = std::to_array<Option>({
      "Of an origin; a sidecar waits for a replica as long as that may take"},
     {"request-deadline", for_servers, value<&C::request_deadline, parse_duration>, "TIME",
      "For choosing, connecting, asking and failing over together"},
+    {"move-rate", for_up | for_cache, value<&C::move_rate_mib_s, parse_move_rate>, "N",
+     "MiB a second that come into a replica from others when the tier changes",
+     "0: nothing moves by itself. See [handoff](#handoff)"},
     {"drain-delay", for_servers, value<&C::drain_delay, parse_delay>, "TIME",
      "How long after SIGTERM only /readyz changes", "See [signals](#signals-and-exit-codes)", "",
      "5s"},

@@ -120,21 +120,40 @@ Result<void> Process::load_and_apply() {
 
 void Process::drain() {
   if (draining_.exchange(true)) return;
+  const SteadyPoint now = clock_.steady_now();
+  service_.give_all();
   std::unique_lock lock(mutex_);
   const Milliseconds delay = configuration_.drain_delay;
-  if (delay.count() == 0) {
+  drain_ends_ = now + delay + configuration_.drain_deadline;
+  const std::size_t buckets = service_.buckets_to_give();
+  if (delay.count() == 0 && buckets == 0) {
     lock.unlock();
     close_doors();
     return;
   }
   log::info("draining: not ready; new connections are taken for another {} ms", delay.count());
-  doors_ = std::thread([this, delay] {
+  if (buckets > 0) log::info("draining: others take what is stored of {} buckets", buckets);
+  doors_ = std::thread([this, now] {
     pthread_setname_np(pthread_self(), "drain");
-    std::unique_lock waiting(mutex_);
-    if (ending_told_.wait_for(waiting, delay, [this] { return ending_; })) return;
-    waiting.unlock();
-    close_doors();
+    wait_to_close(now);
   });
+}
+
+// What is given may take half of the time, so that answers in hand have the rest.
+void Process::wait_to_close(SteadyPoint begun) {
+  std::unique_lock lock(mutex_);
+  const SteadyPoint delayed = begun + configuration_.drain_delay;
+  const SteadyPoint given = delayed + configuration_.drain_deadline / 2;
+  while (!ending_) {
+    const SteadyPoint now = clock_.steady_now();
+    if (now >= given || (now >= delayed && service_.buckets_to_give() == 0)) break;
+    ending_told_.wait_for(lock, limits::drain_poll);
+  }
+  if (ending_) return;
+  lock.unlock();
+  const std::size_t left = service_.buckets_to_give();
+  if (left > 0) log::warning("draining: {} buckets were not taken in time, and are lost", left);
+  close_doors();
 }
 
 void Process::close_doors() {
@@ -142,7 +161,7 @@ void Process::close_doors() {
             service_.open_connections());
   service_.drain();
   const std::lock_guard lock(mutex_);
-  doors_closed_ = clock_.steady_now();
+  are_doors_closed_ = true;
 }
 
 void Process::end_delay() {
@@ -156,15 +175,15 @@ void Process::end_delay() {
 
 // Whether the drain is over: its doors are closed, and everybody has left or the deadline is past.
 bool Process::is_drained() const {
-  std::optional<SteadyPoint> since;
+  SteadyPoint ends;
   {
     const std::lock_guard lock(mutex_);
-    since = doors_closed_;
+    if (!are_doors_closed_) return false;
+    ends = *drain_ends_;
   }
-  if (!since) return false;
   const std::size_t open = service_.open_connections();
   if (open == 0) return true;
-  if (clock_.steady_now() < *since + configuration_.drain_deadline) return false;
+  if (clock_.steady_now() < ends) return false;
   log::warning("{} connections are still open at the drain deadline and are cut", open);
   return true;
 }

@@ -51,7 +51,8 @@ class Process {
   // Loads the configuration again and publishes it, or keeps everything as it is and says why. On
   // the thread of run().
   [[nodiscard]] Result<void> reload();
-  // Not ready from now on; after `drain_delay` no new connections, and answers say
+  // Not ready from now on, and other processes take what this one holds; after `drain_delay`, and
+  // when they have it or half of `drain_deadline` is over, no new connections, and answers say
   // `Connection: close`. Until then all is as before, so that those who watch /readyz have sent
   // their clients elsewhere before anybody is turned away. Returns at once; from any thread.
   void drain();
@@ -60,6 +61,7 @@ class Process {
   [[nodiscard]] Result<void> load_and_apply();
   [[nodiscard]] int end(const Signals& signals);
   void close_doors();
+  void wait_to_close(SteadyPoint begun);
   void end_delay();
   [[nodiscard]] bool is_drained() const;
   [[nodiscard]] metrics::OperationFigures figures() const;
@@ -85,9 +87,10 @@ class Process {
 
   // Of `mutex_` too:
   std::condition_variable ending_told_;
-  bool ending_ = false;                      // nobody waits for the delay any more
-  std::optional<SteadyPoint> doors_closed_;  // when it was over
-  std::thread doors_;                        // waits for the delay
+  bool ending_ = false;                    // nobody waits for the doors any more
+  bool are_doors_closed_ = false;          // there are no new connections
+  std::optional<SteadyPoint> drain_ends_;  // when answers in hand are cut
+  std::thread doors_;                      // waits until they are closed
 
   // Last: their handlers use all of the above.
   http::AdminServer admin_;

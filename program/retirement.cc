@@ -24,9 +24,17 @@ Retirement::~Retirement() {
 void Retirement::add(std::shared_ptr<cache::Replica> replica, Milliseconds deadline) {
   {
     const std::lock_guard lock(mutex_);
-    leaving_.push_back({std::move(replica), clock_.steady_now() + deadline});
+    const SteadyPoint now = clock_.steady_now();
+    leaving_.push_back({std::move(replica), now + deadline / 2, now + deadline});
   }
   changed_.notify_one();
+}
+
+void Retirement::tell(const std::shared_ptr<const cache::Settings>& settings) {
+  const std::lock_guard lock(mutex_);
+  for (const Leaving& one : leaving_) {
+    if (!one.drained) one.replica->apply(settings);
+  }
 }
 
 std::vector<std::string> Retirement::names() const {
@@ -47,7 +55,14 @@ void Retirement::run() {
     // The first waits while others may be ready: they leave in order, which costs nobody anything.
     Leaving& first = leaving_.front();
     const std::shared_ptr<cache::Replica> replica = first.replica;
-    if (!std::exchange(first.drained, true)) {
+    if (!first.drained) {
+      const std::size_t left = replica->buckets_to_give();
+      if (left > 0 && clock_.steady_now() < first.give_until) {
+        changed_.wait_for(lock, limits::drain_poll, [&] { return ending_; });
+        continue;
+      }
+      if (left > 0) log::warning("{}: {} buckets were not taken in time", replica->name(), left);
+      first.drained = true;
       lock.unlock();
       replica->drain();
       lock.lock();

@@ -13,9 +13,9 @@
 
 namespace ringside::program {
 
-// Replicas that no topology names any more: each drains, and is stopped when its last answer has
-// gone or its deadline is over. On a thread of its own, so that the change of the topology need not
-// wait. Thread-safe.
+// Replicas that no topology names any more: each drains when the others have taken what it holds,
+// or half of its time is over, and is stopped when its last answer has gone or its deadline is
+// over. On a thread of its own, so that the change of the topology need not wait. Thread-safe.
 class Retirement {
  public:
   explicit Retirement(const Clock& clock);
@@ -25,11 +25,14 @@ class Retirement {
 
   // Nobody else may call the replica's control methods from here on.
   void add(std::shared_ptr<cache::Replica> replica, Milliseconds deadline);
+  // What the members are told, too: who takes what is left.
+  void tell(const std::shared_ptr<const cache::Settings>& settings);
   [[nodiscard]] std::vector<std::string> names() const;  // that have not ended
 
  private:
   struct Leaving {
     std::shared_ptr<cache::Replica> replica;
+    SteadyPoint give_until;
     SteadyPoint until;
     bool drained = false;
   };

@@ -55,6 +55,10 @@ class Service {
   [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
   [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
 
+  // What it holds is given to other processes, while it goes on serving; of how many buckets there
+  // is something to be given.
+  virtual void give_all() {}
+  [[nodiscard]] virtual std::size_t buckets_to_give() const { return 0; }
   virtual void drain() = 0;
   [[nodiscard]] virtual std::size_t open_connections() const = 0;
   virtual void stop() = 0;

@@ -89,6 +89,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
 
   auto out = std::make_shared<cache::Settings>();
   static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
+  out->move_rate_mib_s = configuration.move_rate_mib_s;
   out->tls = *std::move(tls);
   out->insecure_peers = configuration.insecure_peers;
   for (const RouteConfiguration& route : routes) {

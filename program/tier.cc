@@ -148,6 +148,11 @@ Result<void> Tier::change(const Configuration& next, const Countries& countries,
   // Nothing fails from here on. Replicas first: each knows a topology before anybody asks it under
   // that topology.
   tell_replicas(*grown, *basis.replicas);
+  const auto of_leavers = with_members(*basis.replicas, grown->membership);
+  retirement_.tell(of_leavers);
+  for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
+    present.replicas[i]->apply(of_leavers);
+  }
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
     retirement_.add(present.replicas[i], next.drain_deadline);

@@ -11,24 +11,30 @@
 #include "tier/buckets.h"
 #include "tier/holdings.h"
 #include "tier/membership.h"
+#include "tier/takers.h"
 
 namespace ringside::tier {
 
 // What one replica knows of who has the authority over each bucket, and what follows from it. The
 // rules:
 //
-//   1. The authority over a bucket is one replica's: it alone asks the origin. The owner in a newer
-//      topology that misses asks the holder, and so does whoever is asked in the owner's place.
+//   1. The authority over a bucket is one replica's: it alone asks the origin. A bucket's taker is
+//      the first of its owners that neither drains nor is gone (tier/takers.h). A taker that misses
+//      asks the holder, and so does whoever is asked in its place.
 //   2. Holdings are heard from each peer, and not remembered beyond the incarnation that told them.
-//   3. The owner takes a bucket over when every peer has been heard or cannot be reached, and none
+//   3. The taker takes a bucket over when every peer has been heard or cannot be reached, and none
 //      that was heard has the authority; twice in a row, since a bucket that changed hands between
 //      two of them was said to be nobody's. It raises the epoch above all that it has heard of.
 //   4. Where two have it (after a partition, or for a moment under different topologies), the
 //      higher epoch wins, then the owner in the newest topology, then the name that is first. The
-//      loser lets go; what it has stored are mere copies.
-//   5. A holder that has nothing stored of a bucket gives it to its owner, which asks for something
-//      of it. It goes on saying that it has the authority, and sends who asks to that one, until it
-//      has heard that one say so: at every moment one of the two says it.
+//      loser lets go; what it has stored are mere copies, which the taker is given too.
+//   5. A holder gives a bucket to its taker: with the last of what it has stored of it
+//      (cache/bucket_moves.h), or at once where it has nothing stored and the taker asks for
+//      something of it. It goes on saying that it has the authority, and sends who asks to that
+//      one, until it knows that it arrived: at every moment one of the two says it.
+//   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
+//      holds nothing, or could not be reached for limits::leaver_patience. Its name is its own
+//      until a member has it.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -39,6 +45,10 @@ class Authority {
   // a scheme that is not by bucket: nobody has the authority over anything, and each asks the
   // origin.
   void follow(const MembershipPointer& membership);
+  // This replica leaves: others take what it holds, and it takes nothing any more.
+  void drain();
+  // Of how many buckets it holds something that another one is to take, and could.
+  [[nodiscard]] std::size_t to_be_given() const;
 
   // --- Where a request for a bucket goes that the store has nothing for.
 
@@ -66,9 +76,26 @@ class Authority {
   // bucket, nor under way. Asked again, it says the same again.
   [[nodiscard]] std::optional<Other> other_holder(shard::Bucket bucket, std::string_view asker,
                                                   bool is_empty);
-  // The bucket was given to us, who own it as far as the giver knows. Where we know better, its
-  // owner asks us next.
+  // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
+  // taker asks us next.
   void take(shard::Bucket bucket, Epoch given);
+
+  // --- When buckets move (cache/bucket_moves.h).
+
+  // Who holds something that this replica is to take.
+  [[nodiscard]] std::vector<Peer> givers() const;
+  // The buckets of which `taker` is to have what is stored here.
+  [[nodiscard]] std::vector<shard::Bucket> to_give(std::string_view taker) const;
+  // It is given the bucket; nullopt: it is not the taker, or another one was before it.
+  struct Gift {
+    Epoch epoch = 0;      // 0: there are mere copies here
+    bool is_new = false;  // nobody was told of it yet
+  };
+  [[nodiscard]] std::optional<Gift> give(shard::Bucket bucket, std::string_view taker);
+  // It is not, after all. For a new gift.
+  void take_back(shard::Bucket bucket) { given_.erase(bucket); }
+  // It has what it was given. `is_empty`: nothing is left here of the bucket.
+  void given_over(shard::Bucket bucket, std::string_view taker, bool is_empty);
 
   // --- What peers say.
 
@@ -89,6 +116,8 @@ class Authority {
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
   // Nullopt: there is none of that name, or it can't be reached.
   [[nodiscard]] std::optional<Peer> peer(std::string_view name) const;
+  // Leavers that can be reached.
+  [[nodiscard]] std::vector<Peer> leavers() const;
 
   // --- Whom to ask for their holdings, telling them of our own.
 
@@ -103,7 +132,7 @@ class Authority {
   [[nodiscard]] std::optional<SteadyPoint> next_due() const noexcept;
 
   [[nodiscard]] const Holdings& own() const noexcept { return own_; }
-  // How many buckets this replica owns that another one holds.
+  // How many buckets this replica is to take that another one holds.
   [[nodiscard]] std::size_t away() const noexcept;
 
  private:
@@ -118,13 +147,23 @@ class Authority {
     unsigned heard_in = 0;    // likewise, and has answered
     bool is_asked = false;    // at this moment
     bool is_doubted = false;  // since it was asked: what it answers was said before
-    unsigned failures = 0;    // in a row
+    bool is_leaver = false;
+    bool was_heard_since = false;  // since it left
+    bool was_heard = false;        // ever
+    unsigned failures = 0;   // in a row
+    SteadyPoint failing_since{};
     SteadyPoint not_before{};
   };
 
   [[nodiscard]] Known* find(std::string_view peer) noexcept;
   [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
-  [[nodiscard]] const std::string& owner_of(shard::Bucket bucket) const;
+  void keep_leavers(std::vector<Known> before);
+  void forget_leavers(SteadyPoint now);
+  void choose_takers();
+  [[nodiscard]] bool is_ours(shard::Bucket bucket) const noexcept {
+    return takers_.is(own_name_, bucket);
+  }
+  void let_go(shard::Bucket bucket);
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is_due(const Known& known) const noexcept;
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
@@ -137,14 +176,12 @@ class Authority {
   void yield_to(const Known& known);
 
   std::string own_name_;
-  MembershipPointer membership_;
-  bool is_by_bucket_ = false;
-  std::vector<bool> is_owned_;  // by bucket
-  std::vector<Known> peers_;    // in the membership's order
+  Takers takers_;
+  std::vector<Known> peers_;    // in the membership's order, then leavers
   std::vector<Epoch> highest_;  // that was heard of, by bucket
   Holdings own_;
   unsigned round_ = 0;          // of hearing all; the present one
-  bool is_confirming_ = false;  // in it: that buckets which we own are nobody's
+  bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
     std::string to;              // who has not said yet that it has it
     unsigned heard_without = 0;  // how often it was heard since, and did not say so

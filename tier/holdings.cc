@@ -10,6 +10,9 @@
 #include "base/limits.h"
 
 namespace ringside::tier {
+
+using shard::Bucket;
+
 namespace {
 
 // Takes the digits before the next space, behind which something follows, or the end, off `text`.
@@ -30,17 +33,25 @@ Error no_line(std::size_t number) {
           fmt::format("holdings: line {} is none", number)};
 }
 
+constexpr std::string_view draining = "draining";
+
 // Those of the line, from `next` on, which moves on behind them.
-bool read_run(std::string_view line, std::size_t& next, std::vector<Epoch>& epochs) {
+bool read_run(std::string_view line, std::size_t& next, Holdings& holdings) {
   const auto first = take_number<std::size_t>(line);
   const auto last = take_number<std::size_t>(line);
   const auto epoch = take_number<Epoch>(line);
   if (!first || !last || !epoch || !line.empty()) return false;
   const bool is_bucket = *last < shard::bucket_count;
-  const bool is_epoch = *epoch > 0 && *epoch <= limits::epoch_most;
-  if (*first < next || *first > *last || !is_bucket || !is_epoch) return false;
-  const auto begin = epochs.begin() + static_cast<std::ptrdiff_t>(*first);
-  std::fill(begin, begin + static_cast<std::ptrdiff_t>(*last - *first + 1), *epoch);
+  if (*first < next || *first > *last || !is_bucket || *epoch > limits::epoch_most) return false;
+  const auto from = static_cast<std::ptrdiff_t>(*first);
+  const auto count = static_cast<std::ptrdiff_t>(*last - *first + 1);
+  if (*epoch > 0) {
+    holdings.epochs.resize(shard::bucket_count);
+    std::fill_n(holdings.epochs.begin() + from, count, *epoch);
+  } else {
+    holdings.copies.resize(shard::bucket_count);
+    std::fill_n(holdings.copies.begin() + from, count, true);
+  }
   next = *last + 1;
   return true;
 }
@@ -60,12 +71,16 @@ Result<HoldingsVersion> parse_holdings_version(std::string_view text) {
 
 std::string to_text(const Holdings& holdings) {
   std::string text = to_text(holdings.version) + "\n";
-  const auto& epochs = holdings.epochs;
-  for (std::size_t first = 0; first < epochs.size();) {
+  if (holdings.is_draining) text.append(draining).append("\n");
+  const auto is_like = [&](Bucket one, Bucket other) {
+    return holdings.epoch(one) == holdings.epoch(other) && holdings.has(one) == holdings.has(other);
+  };
+  for (std::size_t first = 0; first < shard::bucket_count;) {
     std::size_t last = first;
-    while (last + 1 < epochs.size() && epochs[last + 1] == epochs[first]) ++last;
-    if (epochs[first] > 0) {
-      fmt::format_to(std::back_inserter(text), "{} {} {}\n", first, last, epochs[first]);
+    const auto bucket = static_cast<Bucket>(first);
+    while (last + 1 < shard::bucket_count && is_like(static_cast<Bucket>(last + 1), bucket)) ++last;
+    if (holdings.has(bucket)) {
+      fmt::format_to(std::back_inserter(text), "{} {} {}\n", first, last, holdings.epoch(bucket));
     }
     first = last + 1;
   }
@@ -86,8 +101,11 @@ Result<Holdings> parse_holdings(std::string_view text) {
       holdings.version = *version;
       continue;
     }
-    holdings.epochs.resize(shard::bucket_count);
-    if (!read_run(line, next, holdings.epochs)) return no_line(number);
+    if (number == 2 && line == draining) {
+      holdings.is_draining = true;
+      continue;
+    }
+    if (!read_run(line, next, holdings)) return no_line(number);
   }
   return holdings;
 }

@@ -23,20 +23,31 @@ struct HoldingsVersion {
   bool operator==(const HoldingsVersion&) const = default;
 };
 
-// Over which buckets a replica has the authority: it alone asks the origin for them. Published
-// whole; what a replica holds is asked and not remembered.
+// Over which buckets a replica has the authority: it alone asks the origin for them. Of others it
+// may have mere copies: what it stored before it lost the authority, and nobody has taken yet.
+// Published whole; what a replica holds is asked and not remembered.
 struct Holdings {
   HoldingsVersion version;
-  std::vector<Epoch> epochs;  // by bucket, shard::bucket_count of them; empty: no authority at all
+  std::vector<Epoch> epochs;   // by bucket, shard::bucket_count of them; empty: no authority at all
+  std::vector<bool> copies{};  // likewise: where it has copies and no authority; empty: nowhere
+  bool is_draining = false;    // it takes nothing any more
 
   [[nodiscard]] Epoch epoch(shard::Bucket bucket) const noexcept {
     return epochs.empty() ? 0 : epochs[bucket];
   }
+  [[nodiscard]] bool has_copies(shard::Bucket bucket) const noexcept {
+    return !copies.empty() && copies[bucket];
+  }
+  // Whether it has, or may have, anything stored of the bucket.
+  [[nodiscard]] bool has(shard::Bucket bucket) const noexcept {
+    return epoch(bucket) > 0 || has_copies(bucket);
+  }
   bool operator==(const Holdings&) const = default;
 };
 
-// As peers send them: a line with the version, then a line for each run of buckets that have the
-// same epoch, in ascending order: `FIRST LAST EPOCH`, all in decimal digits.
+// As peers send them: a line with the version, `draining` on a line of its own where that is so,
+// then a line for each run of buckets that have the same epoch, in ascending order: `FIRST LAST
+// EPOCH`, all in decimal digits; of copies, epoch 0.
 [[nodiscard]] std::string to_text(const Holdings& holdings);
 // An Error says which line is none. `text` is as large as limits::holdings_size_bytes at most.
 [[nodiscard]] Result<Holdings> parse_holdings(std::string_view text);

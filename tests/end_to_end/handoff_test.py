@@ -1,4 +1,5 @@
-"""The tier changes while keys are warm, and the origin is not asked for any of them again."""
+"""The tier changes while keys are warm, and the origin is not asked for any of them again: here
+nothing moves by itself, so that what is asked for is fetched from who holds it."""
 
 import itertools
 import signal
@@ -12,6 +13,7 @@ PATHS = [f"/item/{number}" for number in range(250)]
 KEYS = [(path, client) for path in PATHS for client in CLIENTS]
 HOST = "www.example.com"
 THREADS = 8
+NOTHING_MOVES = ("--move-rate", 0)
 
 
 def is_fill(answer) -> bool:
@@ -34,7 +36,7 @@ class Handoff(Tier):
 class OfOneProcess(Handoff):
     def test_ten_become_twenty_and_nothing_is_fetched_again(self):
         origin = self.origin()
-        tier = self.up(10, origin)
+        tier = self.up(10, origin, *NOTHING_MOVES)
         self.ask_all(tier)
         self.assertEqual(origin.count(), len(KEYS))
         for replicas in (11, 20):
@@ -46,7 +48,7 @@ class OfOneProcess(Handoff):
 
     def test_an_empty_bucket_is_given_to_its_owner(self):
         origin = self.origin()
-        tier = self.up(2, origin)
+        tier = self.up(2, origin, *NOTHING_MOVES)
         self.assertEqual(tier.get("/warm").status, 200)
         ringside("scale", 4, "--admin", tier.admin)
         for number in range(100):
@@ -67,7 +69,7 @@ class OfProcesses(Handoff):
         super().setUp()
         self.source = self.origin()
         purge_from = ("--purge-from", "127.0.0.0/8")
-        self.replicas = self.caches(4, self.source, *purge_from)
+        self.replicas = self.caches(4, self.source, *NOTHING_MOVES, *purge_from)
         self.old, self.new = self.replicas[:3], self.replicas[3]
         for replica in self.old:
             self.tell(replica, self.old)

@@ -84,8 +84,9 @@ Verdict real_judge(const Freshness* stored, const http::RequestDirectives& reque
                    TimePoint now) noexcept;
 Freshness real_freshness_of(const FreshnessInput& input);
 Storability real_storability(const StorabilityInput& input) noexcept;
-void real_invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                           const http::ResponseHead& response, SteadyPoint now);
+std::vector<std::string> real_invalidate_after(Shared& shared, const Settings& settings,
+                                               const RequestContext& context,
+                                               const http::ResponseHead& response, SteadyPoint now);
 
 Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
               TimePoint now) noexcept {
@@ -127,10 +128,11 @@ std::shared_ptr<const StoredHead> StoredHead::updated(const StoredHead& stored,
   return model::real_updated(stored, lost ? http::Fields{} : fields, request, times, rules);
 }
 
-void invalidate_after(Shared& shared, const Settings& settings, const RequestContext& context,
-                      const http::ResponseHead& response, SteadyPoint now) {
-  if (is(Mutant::invalidation_forgotten)) return;
-  real_invalidate_after(shared, settings, context, response, now);
+std::vector<std::string> invalidate_after(Shared& shared, const Settings& settings,
+                                          const RequestContext& context,
+                                          const http::ResponseHead& response, SteadyPoint now) {
+  if (is(Mutant::invalidation_forgotten)) return {};
+  return real_invalidate_after(shared, settings, context, response, now);
 }
 
 }  // namespace ringside::cache

@@ -1,4 +1,4 @@
-"""docs/limits.md is what base/limits.h and base/process_limits.h say."""
+"""docs/limits.md is what base/limits.h, base/tier_limits.h and base/process_limits.h say."""
 
 import re
 import unittest
@@ -6,7 +6,7 @@ import unittest
 from project import ROOT, ProjectTest
 
 HEADER = "base/limits.h"
-OTHER = "base/process_limits.h"
+OTHERS = ("base/tier_limits.h", "base/process_limits.h")
 PAGE = "docs/limits.md"
 UNITS = {"kKiB", "kMiB"}
 
@@ -16,7 +16,9 @@ class Limits(ProjectTest):
         """The script's exit code, and the page that it made or its message."""
         script = self.copy_script("limits-doc")
         self.write(HEADER, source)
-        self.write(OTHER, "// # Other\n\nconstexpr int other = 1;  // refused\n\n}  // namespace\n")
+        for number, name in enumerate(OTHERS):
+            limit = f"constexpr int other_{number} = 1;  // refused"
+            self.write(name, f"// # Other\n\n{limit}\n\n}}  // namespace\n")
         self.write(PAGE, "")
         done = self.run_script(script)
         return done.returncode, done.stdout or (self.folder / PAGE).read_text(encoding="utf-8")
@@ -26,7 +28,7 @@ class Limits(ProjectTest):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_the_page_names_every_limit(self):
-        text = "".join((ROOT / name).read_text(encoding="utf-8") for name in (HEADER, OTHER))
+        text = "".join((ROOT / name).read_text(encoding="utf-8") for name in (HEADER, *OTHERS))
         names = set(re.findall(r"^constexpr [\w:]+ (\w+)", text, re.MULTILINE)) - UNITS
         rows = [line for line in (ROOT / PAGE).read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
         self.assertGreater(len(names), 60)
@@ -36,7 +38,8 @@ class Limits(ProjectTest):
         script = self.copy_script("limits-doc")
         text = (ROOT / HEADER).read_text(encoding="utf-8")
         self.write(HEADER, text.replace("head_fields = 100", "head_fields = 101"))
-        self.write(OTHER, (ROOT / OTHER).read_text(encoding="utf-8"))
+        for name in OTHERS:
+            self.write(name, (ROOT / name).read_text(encoding="utf-8"))
         self.write(PAGE, (ROOT / PAGE).read_text(encoding="utf-8"))
         done = self.run_script(script, "--check")
         self.assertEqual(done.returncode, 1)

@@ -34,6 +34,27 @@ TEST(Holdings, AreALineForEachRun) {
             "16383 16383 1\n");
 }
 
+TEST(Holdings, MereCopiesHaveNoEpoch) {
+  Holdings holdings = some_holdings();
+  holdings.copies.resize(shard::bucket_count);
+  for (const std::size_t bucket : {4U, 5U, 8U}) holdings.copies[bucket] = true;
+  holdings.is_draining = true;
+  EXPECT_EQ(to_text(holdings),
+            "00000000000000000077 3\n"
+            "draining\n"
+            "0 2 1\n"
+            "3 3 1000000000\n"
+            "4 5 0\n"
+            "8 8 0\n"
+            "9 9 1\n"
+            "16383 16383 1\n");
+  const auto read = parse_holdings(to_text(holdings));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, holdings);
+  EXPECT_TRUE(read->has(4) && read->has(3));
+  EXPECT_FALSE(read->has(7));
+}
+
 TEST(Holdings, WhoHoldsNothingSaysSo) {
   Holdings holdings{{1, 2}, std::vector<Epoch>(shard::bucket_count)};
   const auto read = parse_holdings(to_text(holdings));
@@ -57,7 +78,9 @@ TEST(Holdings, WhatIsNoneIsRefusedByItsLine) {
       {"-1 2\n", 1},
       {"18446744073709551616 1\n", 1},
       {"1 1\n1 1\n", 2},  // no epoch
-      {"1 1\n1 1 0\n", 2},
+      {"1 1\n1 1 -1\n", 2},
+      {"1 1\n1 1 1\ndraining\n", 3},
+      {"1 1\nDraining\n", 2},
       {"1 1\n1 1 1000000001\n", 2},
       {"1 1\n2 1 1\n", 2},         // backwards
       {"1 1\n0 16384 1\n", 2},     // no such bucket

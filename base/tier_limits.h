@@ -1,0 +1,68 @@
+#pragma once
+
+#include "base/limits.h"
+
+// The limits of what replicas say and give to each other. A part of base/limits.h, by which it is
+// included.
+namespace ringside::limits {
+
+// # Between replicas
+
+// {} since the last time | what a replica holds is told to its peers with the next time
+constexpr Milliseconds holdings_interval{100};
+constexpr size_t holdings_size_bytes =
+    512 * kKiB;  // {} | the peer counts as one that holds nothing
+// {} for all peers to say what they hold | the origin is asked
+constexpr Milliseconds holdings_patience{2'000};
+constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
+// {}, doubling to {} | a peer that could not be reached is asked again what it holds
+constexpr Milliseconds holder_pause_start{250};
+constexpr Milliseconds holder_pause_most{5'000};
+// {} directions that a miss takes, as holders refuse or fail | the origin is asked
+constexpr unsigned holders_tried = 3;
+// {} that a leaver can't be reached | nobody asks it any more; what it holds is lost
+constexpr Milliseconds leaver_patience{30'000};
+
+// # What moves
+
+// (--move-rate) {} MiB a second, into one replica; 0: nothing moves | it comes later
+constexpr size_t move_rate_mib_s = 100;
+constexpr size_t move_rate_most_mib_s = 1'000'000;  // (--move-rate) refused
+// {} in a batch, or one stored response; of {} buckets | the next batch has the rest
+constexpr size_t move_batch_size_bytes = 256 * kKiB;
+constexpr size_t move_batch_buckets = 256;
+// {} of a stored response | it does not move, and is fetched again
+constexpr size_t moved_response_size_bytes = 64 * kMiB;
+constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn
+// {} more batches of a bucket in which something is stored all the time | it is given as it is; the
+// rest comes after it
+constexpr unsigned move_repeats = 8;
+// {} since the last batch that had nothing, or did not come | a giver is asked again
+constexpr Milliseconds move_pause{250};
+constexpr Milliseconds move_timeout{10'000};  // {} for a batch | it is asked for again
+// {} times, every {} | who has not heard of all purges that we have is asked for a batch again;
+// then what it has is left behind
+constexpr unsigned move_purge_tries = 40;
+constexpr Milliseconds move_purge_pause{50};
+// 1/{} of a full store | what would push out more of it in one handoff is not taken
+constexpr size_t moved_share_divisor = 4;
+// {} of a 64th of the store, the most recently used | how warm a bucket is depends on these
+constexpr size_t move_order_rows = 256;
+// {} times, {} apart | a purge that a leaver has not confirmed is not told to it again
+constexpr unsigned relay_tries = 3;
+constexpr Milliseconds relay_pause{250};
+
+// # Purges between replicas
+
+// {}, each of {}, of whose purges a replica knows how far it has come | who was silent longest is
+// forgotten
+constexpr size_t purge_issuers = 1024;
+constexpr size_t purge_issuer_size_bytes = 64;
+// {} of an issuer's that came before those that are missing | count as not heard of
+constexpr size_t purges_beyond = 256;
+// {} since the last of an issuer's | what a holder gives that does not know of it is stored again
+constexpr Milliseconds purges_remembered{600'000};
+// {} for a sidecar to tell the number of what an unsafe method has made invalid | it counts as told
+constexpr Milliseconds number_patience{2'000};
+
+}  // namespace ringside::limits

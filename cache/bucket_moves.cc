@@ -1,0 +1,239 @@
+#include "cache/bucket_moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "cache/moved_response.h"
+#include "cache/peer_exchange.h"
+#include "http/error_response.h"
+#include "http/internal_fields.h"
+#include "net/waiter.h"
+
+namespace ringside::cache {
+namespace {
+
+constexpr Milliseconds longest_pause = std::chrono::hours{1};
+constexpr std::size_t batch_size_bytes_most =
+    limits::move_batch_size_bytes + limits::moved_response_size_bytes + limits::kMiB;
+
+// What all moves into this replica share; each keeps it. On one core.
+class Moves : public std::enable_shared_from_this<Moves> {
+ public:
+  explicit Moves(CoreState& core)
+      : core_(core), waiter_(core.core), may_evict_bytes_(evictable_bytes()) {}
+
+  Task<void> run() {
+    while (!core_.core.stopped()) {
+      const SteadyPoint now = core_.core.steady_now();
+      SteadyPoint next = now + longest_pause;
+      const bool may_move = core_.settings->move_rate_mib_s > 0;
+      const auto givers =
+          may_move ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
+      if (givers.empty()) may_evict_bytes_ = evictable_bytes();
+      for (const tier::Peer& giver : givers) {
+        if (under_way_ >= limits::moves_at_once) break;
+        State& state = states_[giver.name];
+        if (state.is_under_way) continue;
+        if (now < state.not_before) {
+          next = std::min(next, state.not_before);
+          continue;
+        }
+        state.is_under_way = true;
+        ++under_way_;
+        core_.core.spawn(move_from(shared_from_this(), giver));
+      }
+      if (!may_move) next = now + limits::holder_pause_most;
+      co_await waiter_.wait(next);
+    }
+  }
+
+ private:
+  struct State {
+    bool is_under_way = false;
+    SteadyPoint not_before{};
+  };
+  struct Batch {
+    std::string content;
+    std::string purges_done;
+    TimePoint asked;  // by Clock::resident_now
+    std::uint64_t purges_seen = 0;
+  };
+  // What a batch is made of.
+  struct Content {
+    std::vector<MovedResponse> responses;
+    std::vector<MovedBucket> buckets;
+  };
+  enum class Kept { all, none };  // none: the giver has not heard of all purges
+
+  [[nodiscard]] std::size_t evictable_bytes() const {
+    return core_.shared.store.limit_bytes() / limits::moved_share_divisor;
+  }
+
+  static Task<void> move_from(std::shared_ptr<Moves> moves, tier::Peer giver) {
+    const auto moved = co_await moves->move_all_from(giver);
+    if (!moved) {
+      log::write(log::Level::debug,
+                 fmt::format("{}: {} gives nothing: {}", moves->core_.shared.name, giver.name,
+                             moved.error().message));
+    }
+    moves->end(giver.name);
+  }
+
+  void end(const std::string& giver) {
+    State& state = states_[giver];
+    state.is_under_way = false;
+    state.not_before = core_.core.steady_now() + limits::move_pause;
+    --under_way_;
+    waiter_.bell()->wake();
+  }
+
+  // Batch after batch, until one is empty.
+  Task<Result<void>> move_all_from(const tier::Peer& giver) {
+    net::Waiter waiter(core_.core);
+    unsigned tried = 0;
+    for (std::uint64_t number = 1; !core_.core.stopped();) {
+      if (core_.core.steady_now() < next_batch_) co_await waiter.wait(next_batch_);
+      auto batch = co_await ask(giver, number);
+      if (!batch) co_return batch.error();
+      if (batch->content.empty()) break;
+      const auto content = read(*batch);
+      if (!content) co_return content.error();
+      pay_for(batch->content.size());
+      const Kept kept = keep(*content, *batch);
+      if (kept == Kept::none && ++tried < limits::move_purge_tries) {
+        co_await waiter.wait(core_.core.steady_now() + limits::move_purge_pause);
+        continue;
+      }
+      take(content->buckets);
+      tried = 0;
+      ++number;
+    }
+    co_return Result<void>();
+  }
+
+  Task<Result<Batch>> ask(const tier::Peer& giver, std::uint64_t number) {
+    Batch batch;
+    batch.asked = core_.core.resident_now();
+    batch.purges_seen = core_.shared.store.purge_count();
+    PeerQuestion question;
+    question.fields = fmt::format("{}: {} {}\r\n", http::internal::move, core_.shared.name, number);
+    question.timeout = limits::move_timeout;
+    const auto asked = co_await ask_peer(core_, giver, std::move(question));
+    if (!asked) co_return asked.error();
+    const http::Fields& fields = (*asked)->head().fields;
+    batch.purges_done = fields.first(http::internal::purges_done).value_or(std::string_view{});
+    // An older replica gives nothing.
+    if (!fields.has(http::internal::move)) co_return batch;
+    auto content = co_await content_of(**asked, batch_size_bytes_most);
+    if (!content) co_return content.error();
+    batch.content = *std::move(content);
+    co_return batch;
+  }
+
+  [[nodiscard]] static Result<Content> read(const Batch& batch) {
+    Content content;
+    for (std::string_view left = batch.content; !left.empty();) {
+      auto item = take_moved(left, batch.asked);
+      if (!item) return item.error();
+      if (auto* const response = std::get_if<MovedResponse>(&*item)) {
+        content.responses.push_back(std::move(*response));
+      } else {
+        content.buckets.push_back(std::get<MovedBucket>(*item));
+      }
+    }
+    return content;
+  }
+
+  [[nodiscard]] Kept keep(const Content& content, const Batch& batch) {
+    if (content.responses.empty()) return Kept::all;
+    Store& store = core_.shared.store;
+    const auto restore_all = [&] {
+      for (const MovedResponse& moved : content.responses) {
+        const bool is_stored = store.restore(moved.key, {moved.head, nullptr, moved.extent},
+                                             moved.body, batch.purges_seen, may_evict_bytes_);
+        if (!is_stored) continue;
+        core_.shared.moved.responses.fetch_add(1);
+        core_.shared.moved.bytes.fetch_add(moved.body.size());
+      }
+    };
+    const bool is_done =
+        core_.shared.purges.use_if_done(batch.purges_done, core_.core.steady_now(), restore_all);
+    return is_done ? Kept::all : Kept::none;
+  }
+
+  // After what is stored of them is there.
+  void take(const std::vector<MovedBucket>& buckets) {
+    if (buckets.empty()) return;
+    core_.shared.holders.change([&](tier::Authority& authority) {
+      for (const MovedBucket& given : buckets) {
+        if (given.epoch > 0) authority.take(given.bucket, given.epoch);
+      }
+    });
+  }
+
+  // When the next batch of anybody may be asked for. Waits are a few milliseconds long at least:
+  // who was late catches up.
+  void pay_for(std::size_t size_bytes) {
+    const std::size_t rate_bytes_s = core_.settings->move_rate_mib_s * limits::kMiB;
+    const auto time = std::chrono::microseconds(size_bytes * 1'000'000 / rate_bytes_s);
+    const SteadyPoint earliest = core_.core.steady_now() - 5 * limits::deadline_tick;
+    next_batch_ = std::max(next_batch_, earliest) + time;
+  }
+
+  CoreState& core_;
+  net::Waiter waiter_;
+  std::map<std::string, State> states_;
+  std::size_t under_way_ = 0;
+  std::size_t may_evict_bytes_;  // in this handoff
+  SteadyPoint next_batch_{};
+};
+
+struct Said {
+  std::string name;
+  std::uint64_t number = 0;
+};
+
+std::optional<Said> read_said(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == 0 || space == std::string_view::npos) return std::nullopt;
+  Said said{std::string(text.substr(0, space))};
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data() + space + 1, end, said.number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || said.number == 0) return std::nullopt;
+  return said;
+}
+
+}  // namespace
+
+Task<void> move_buckets(CoreState& core) {
+  const auto moves = std::make_shared<Moves>(core);
+  co_await moves->run();
+}
+
+void answer_move(CoreState& core, std::string_view said, http::Response& response) {
+  // Before the store is looked at: what is removed meanwhile is not done by this.
+  const std::string done = core.shared.purges.done(core.core.steady_now());
+  std::string batch;
+  const auto asked = read_said(said);
+  if (asked) {
+    batch = core.shared.source.batch(asked->name, asked->number, core.core.resident_now());
+  }
+  response.begin(200, http::reason_of(200));
+  response.fields.add("Content-Length", fmt::format_int(batch.size()).c_str());
+  http::add_date(response.fields, core.core.now());
+  response.fields.add(http::internal::move, asked ? fmt::format_int(asked->number).c_str() : "0");
+  if (!done.empty()) response.fields.add(http::internal::purges_done, done);
+  response.body = http::Body(std::move(batch));
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,110 @@
+#include "cache/bucket_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "cache/moved_response.h"
+
+namespace ringside::cache {
+
+std::string BucketSource::batch(const std::string& taker, std::uint64_t number, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
+  Giving& giving = givings_[taker];
+  if (giving.number != 0 && number == giving.number) {
+    giving.place = giving.before;
+  } else if (giving.number != 0 && number == giving.number + 1) {
+    end_last(giving, taker);
+  } else {
+    begin(giving, taker);
+  }
+  if (giving.place.next == giving.order.size()) begin(giving, taker);
+  giving.number = number;
+  giving.before = giving.place;
+  giving.given.clear();
+  std::string batch = make_batch(giving, taker, now);
+  if (batch.empty() && giving.left_for_later.empty()) givings_.erase(taker);
+  return batch;
+}
+
+// The warmest first; those that are not known to be warm by number.
+void BucketSource::begin(Giving& giving, const std::string& taker) {
+  std::vector<shard::Bucket> buckets = holders_.to_give(taker);
+  std::vector<std::size_t> rank(shard::bucket_count, shard::bucket_count);
+  const auto warm = buckets.empty() ? std::vector<shard::Bucket>() : store_.warm_buckets();
+  for (std::size_t i = 0; i < warm.size(); ++i) rank[warm[i]] = i;
+  std::stable_sort(buckets.begin(), buckets.end(),
+                   [&](shard::Bucket a, shard::Bucket b) { return rank[a] < rank[b]; });
+  giving.order = std::move(buckets);
+  giving.place = {};
+}
+
+void BucketSource::end_last(Giving& giving, const std::string& taker) {
+  for (const Given& given : giving.given) {
+    for (const Store::Entry& entry : store_.entries_of(given.bucket)) {
+      for (const StoredPointer& variant : entry.variants) {
+        if (given.sent.contains(variant)) store_.erase(entry.key, variant);
+      }
+    }
+    giving.left_for_later.erase(given.bucket);
+  }
+  if (giving.given.empty()) return;
+  holders_.change([&](tier::Authority& authority) {
+    for (const Given& given : giving.given) {
+      authority.given_over(given.bucket, taker, store_.count_of(given.bucket) == 0);
+    }
+  });
+}
+
+std::string BucketSource::make_batch(Giving& giving, const std::string& taker, TimePoint now) {
+  std::string batch;
+  std::size_t buckets = 0;
+  while (giving.place.next < giving.order.size() && buckets < limits::move_batch_buckets) {
+    if (!give_next(giving, taker, now, batch)) break;
+    ++giving.place.next;
+    giving.place.sent.clear();
+    ++buckets;
+  }
+  return batch;
+}
+
+// False: the batch is full, and has not all of the bucket.
+bool BucketSource::give_next(Giving& giving, const std::string& taker, TimePoint now,
+                             std::string& batch) {
+  const shard::Bucket bucket = giving.order[giving.place.next];
+  // Before flights are looked at: whoever begins one from here on asks the taker.
+  //   1. a fetch begins, since we have the authority    1'. the bucket is given
+  //   2. the bucket is given                            2'. a fetch asks the taker
+  //   3. the fetch is seen: the gift is taken back
+  const auto gift = holders_.give(bucket, taker);
+  if (!gift) return true;  // it is for somebody else by now
+  const bool is_busy = gift->is_new && flights_.size() > 0 && flights_.has_any_of(bucket);
+  if (is_busy && giving.left_for_later[bucket]++ < limits::move_repeats) {
+    holders_.take_back(bucket);
+    return true;
+  }
+  if (!add_stored(bucket, now, giving.place.sent, batch)) {
+    if (gift->is_new) holders_.take_back(bucket);
+    return false;
+  }
+  append_moved(batch, MovedBucket{bucket, gift->epoch});
+  giving.given.push_back({bucket, giving.place.sent});
+  return true;
+}
+
+bool BucketSource::add_stored(shard::Bucket bucket, TimePoint now, Sent& sent, std::string& batch) {
+  if (store_.count_of(bucket) == 0) return true;
+  for (const Store::Entry& entry : store_.entries_of(bucket)) {
+    for (const StoredPointer& variant : entry.variants) {
+      if (sent.contains(variant)) continue;
+      if (batch.size() >= limits::move_batch_size_bytes) return false;
+      sent.insert(variant);
+      if (variant->body->size_bytes > limits::moved_response_size_bytes) continue;
+      append_moved(batch, entry.key, *variant, now);
+    }
+  }
+  return true;
+}
+
+}  // namespace ringside::cache

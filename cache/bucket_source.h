@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cache/flight_table.h"
+#include "cache/holders.h"
+#include "cache/store.h"
+
+namespace ringside::cache {
+
+// The giver's half of buckets that move: batches of what is stored of them, for each taker in turn,
+// the warmest bucket first. The taker's half is cache/bucket_moves.h.
+//
+//   1. A taker asks for batch n. That says that it has all of batch n - 1: what was in it goes, and
+//      the buckets that were given with it are let go.
+//   2. It gets stored responses, and with the last of each bucket the bucket itself.
+//   3. What is stored again meanwhile, or for the first time, comes with a later batch. What is
+//      removed meanwhile is a purge's to care for (PurgeLog).
+//
+// The same number again is answered anew, with what is there by then: so nothing is lost with an
+// answer. Any other number is a new beginning. Thread-safe.
+class BucketSource {
+ public:
+  // Those it is made with must outlive it.
+  BucketSource(Store& store, FlightTable& flights, Holders& holders)
+      : store_(store), flights_(flights), holders_(holders) {}
+
+  // An empty one: there is nothing to be given to `taker` at present. `now`: Clock::resident_now.
+  [[nodiscard]] std::string batch(const std::string& taker, std::uint64_t number, TimePoint now);
+
+ private:
+  // Stored responses that the taker was sent, as long as they exist.
+  using Sent = std::set<std::weak_ptr<const StoredResponse>,
+                        std::owner_less<std::weak_ptr<const StoredResponse>>>;
+  struct Place {
+    std::size_t next = 0;  // in the order
+    Sent sent{};           // of that bucket
+  };
+  struct Given {
+    shard::Bucket bucket = 0;
+    Sent sent{};
+  };
+  // To one taker.
+  struct Giving {
+    std::uint64_t number = 0;  // of the last batch
+    std::vector<shard::Bucket> order;
+    Place before;              // the last batch
+    Place place;               // after it
+    std::vector<Given> given;  // with it
+    // How often a bucket was left for later, because something of it was being fetched.
+    std::map<shard::Bucket, unsigned> left_for_later;
+  };
+
+  void begin(Giving& giving, const std::string& taker);
+  void end_last(Giving& giving, const std::string& taker);
+  [[nodiscard]] std::string make_batch(Giving& giving, const std::string& taker, TimePoint now);
+  [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, TimePoint now,
+                               std::string& batch);
+  [[nodiscard]] bool add_stored(shard::Bucket bucket, TimePoint now, Sent& sent,
+                                std::string& batch);
+
+  Store& store_;
+  FlightTable& flights_;
+  Holders& holders_;
+  std::mutex mutex_;  // before any lock of the above
+  std::map<std::string, Giving> givings_;
+};
+
+}  // namespace ringside::cache

@@ -1,0 +1,52 @@
+#include "cache/peer_exchange.h"
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "http/internal_fields.h"
+
+namespace ringside::cache {
+
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Peer peer,
+                                                      PeerQuestion question) {
+  const auto& membership = core.settings->membership;
+  if (question.host.empty()) question.host = peer.address.text();
+  if (question.method == "OPTIONS") question.fields += "Max-Forwards: 0\r\n";
+  question.fields += fmt::format("{}: {}\r\n", http::internal::topology,
+                                 membership ? membership->topology_id : std::string("0"));
+  hop::UpstreamRequest request;
+  request.method = question.method;
+  request.target = &question.target;
+  request.host = question.host;
+  request.fields = question.fields;
+  request.peer = peer.name;
+  request.reads_fields = true;
+  const SteadyPoint deadline = core.core.steady_now() + question.timeout;
+  const hop::UpstreamLimits limits{limits::probe_timeout, question.timeout, deadline, deadline};
+  auto exchange = core.peers->exchange();
+  const auto answered = co_await exchange->ask(peer.address, request, limits);
+  if (!answered) co_return answered.error();
+  const int status = exchange->head().status;
+  if (status / 100 != 2) {
+    co_return Error{ErrorKind::overloaded, ErrorSource::peer, Retry::no,
+                    fmt::format("it answered {}", status)};
+  }
+  co_return std::move(exchange);
+}
+
+Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes) {
+  std::string content;
+  for (bool last = false; !last;) {
+    const auto pulled = co_await exchange.pull();
+    if (!pulled) co_return pulled.error();
+    last = pulled->last;
+    for (const std::string_view piece : pulled->pieces) content.append(piece);
+    if (content.size() > most_bytes) {
+      co_return Error{ErrorKind::body_too_large, ErrorSource::peer, Retry::no,
+                      "what it says is too long"};
+    }
+  }
+  co_return content;
+}
+
+}  // namespace ringside::cache

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/task.h"
+#include "cache/core_state.h"
+#include "hop/upstream.h"
+#include "http/target.h"
+#include "tier/buckets.h"
+
+namespace ringside::cache {
+
+// What a replica asks another one that is no request of a client's: most often an OPTIONS that goes
+// no further.
+struct PeerQuestion {
+  std::string_view method = "OPTIONS";
+  http::Target target{"*", {}, false};
+  std::string host;    // empty: the peer's
+  std::string fields;  // lines that FieldLines could have made, beside those of every such question
+  Milliseconds timeout{0};
+};
+// The Error tells why there is no answer, or that it was none of 2xx. The core must be ours.
+[[nodiscard]] Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core,
+                                                                    tier::Peer peer,
+                                                                    PeerQuestion question);
+
+// All of an answer's content; an Error where it is larger than that.
+[[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes);
+
+}  // namespace ringside::cache

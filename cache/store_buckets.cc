@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <iterator>
+
+#include "base/limits.h"
+#include "cache/store.h"
+
+// What is stored of a bucket, and which buckets are warm: the rest is in store.cc.
+
+namespace ringside::cache {
+
+std::vector<Store::Entry> Store::entries_of(shard::Bucket bucket) {
+  std::vector<Entry> entries;
+  std::array<Listing, stripe_count> listings;
+  std::size_t unfinished = stripe_count;
+  while (unfinished > 0) {  // by turns, as a purge does
+    for (std::size_t index = 0; index < stripe_count; ++index) {
+      if (listings[index].is_over) continue;
+      auto more = entries_step(stripes_[index], bucket, listings[index]);
+      std::move(more.begin(), more.end(), std::back_inserter(entries));
+      if (listings[index].is_over) --unfinished;
+    }
+  }
+  return entries;
+}
+
+std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket bucket,
+                                              Listing& listing) {
+  std::vector<Entry> entries;
+  const auto visit = [&](const BucketPlace& place) {
+    const auto& row = static_cast<const Row&>(place);
+    entries.push_back({row.cache_key(), {row.variants.begin(), row.variants.end()}});
+  };
+  const std::lock_guard lock(stripe.mutex);
+  listing.is_over = stripe.buckets.step(listing.place, bucket, limits::bucket_step_rows, visit);
+  return entries;
+}
+
+std::vector<shard::Bucket> Store::warm_buckets() {
+  std::vector<shard::Bucket> buckets;
+  std::vector<std::vector<shard::Bucket>> by_stripe(stripe_count);
+  std::size_t longest = 0;
+  for (std::size_t index = 0; index < stripe_count; ++index) {
+    Stripe& stripe = stripes_[index];
+    const std::lock_guard lock(stripe.mutex);
+    stripe.order->visit_last_to_go(limits::move_order_rows, [&](const Evictable& key) {
+      const auto bucket = static_cast<const Row&>(key).bucket();
+      if (bucket) by_stripe[index].push_back(*bucket);
+    });
+    longest = std::max(longest, by_stripe[index].size());
+  }
+  std::vector<bool> is_there(shard::bucket_count);
+  for (std::size_t place = 0; place < longest; ++place) {
+    for (const auto& of_stripe : by_stripe) {
+      if (place >= of_stripe.size() || is_there[of_stripe[place]]) continue;
+      is_there[of_stripe[place]] = true;
+      buckets.push_back(of_stripe[place]);
+    }
+  }
+  return buckets;
+}
+
+}  // namespace ringside::cache

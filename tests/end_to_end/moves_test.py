@@ -1,0 +1,140 @@
+"""What is stored moves by itself: who came gets it, and who leaves is waited for until it is empty."""
+
+import itertools
+import signal
+import unittest
+
+from support import Client, Tier, each_in_a_thread, ringside, wait_until
+
+CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1", "89.160.20.1")
+PATHS = [f"/item/{number}" for number in range(200)]
+KEYS = [(path, client) for path in PATHS for client in CLIENTS]
+HOST = "www.example.com"
+THREADS = 8
+PURGE_FROM = ("--purge-from", "127.0.0.0/8")
+
+
+class Moves(Tier):
+    def ask_all(self, front) -> list:
+        """Each key once."""
+
+        def work(thread: int) -> list:
+            with Client(front.address) as client:
+                return [client.get(path, ip, Host=HOST) for path, ip in KEYS[thread::THREADS]]
+
+        answers = list(itertools.chain(*each_in_a_thread(work, range(THREADS), THREADS)))
+        self.assertEqual({answer.status for answer in answers}, {200})
+        return answers
+
+    def assert_all_hits(self, front) -> None:
+        missed = [answer.cache_status for answer in self.ask_all(front) if not answer.is_hit]
+        self.assertEqual(missed, [])
+
+
+class OfOneProcess(Moves):
+    def wait_until_moved(self, tier, replicas: int) -> None:
+        """All buckets are with their owners, and nobody else has anything."""
+
+        def is_over() -> bool:
+            state = tier.json("/scale")
+            away = tier.metric("ringside_buckets_away")
+            return away == 0 and not state["retiring"] and tier.metric("ringside_store_entries") == len(KEYS)
+
+        wait_until(is_over, f"everything to lie with {replicas} replicas")
+
+    def test_nothing_is_fetched_again_whatever_becomes_of_the_tier(self):
+        origin = self.origin()
+        tier = self.up(10, origin)
+        self.ask_all(tier)
+        self.assertEqual(origin.count(), len(KEYS))
+        for replicas in (11, 10, 20, 10, 3, 5):
+            ringside("scale", replicas, "--admin", tier.admin)
+            self.ask_all(tier)
+            self.wait_until_moved(tier, replicas)
+            self.assert_all_hits(tier)
+            self.assertEqual(origin.count(), len(KEYS), f"{replicas} replicas")
+        self.assertGreater(tier.metric("ringside_moved_responses_total"), len(KEYS))
+
+    def test_two_changes_at_once_end_like_one(self):
+        origin = self.origin()
+        tier = self.up(4, origin)
+        self.ask_all(tier)
+        for replicas in (6, 8, 5):
+            ringside("scale", replicas, "--admin", tier.admin)
+        self.wait_until_moved(tier, 5)
+        self.assert_all_hits(tier)
+        self.assertEqual(origin.count(), len(KEYS))
+
+
+class OfProcesses(Moves):
+    """Replicas by themselves, and two sidecars."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.replicas = self.caches(4, self.source, *PURGE_FROM)
+        for replica in self.replicas:
+            self.tell(replica, self.replicas)
+        self.fronts = [self.sidecar(self.replicas, *PURGE_FROM) for _ in range(2)]
+
+    def tell(self, process, replicas) -> None:
+        members = [{"name": one.name, "address": one.address} for one in replicas]
+        topology = {"scheme": "ring", "members": members}
+        answer = process.administer("PUT", "/topology", topology)
+        self.assertEqual(answer.status, 200, answer.text)
+
+    def entries(self) -> list[int]:
+        return [int(one.metric("ringside_store_entries")) for one in self.replicas]
+
+    def test_a_leaver_is_told_of_purges_by_those_who_stay(self):
+        self.ask_all(self.fronts[0])
+        leaver, rest = self.replicas[3], self.replicas[:3]
+        # It is none of the members any more, and does not know it: it keeps what it has.
+        for process in (*rest, *self.fronts):
+            self.tell(process, rest)
+        held = leaver.metric("ringside_store_entries")
+        self.assertGreater(held, len(KEYS) // 10)
+        self.source.on[PATHS[0]] = lambda turn: turn.reply(200, b"new")
+        purged = self.fronts[0].ask("PURGE", PATHS[0], fields={"Host": HOST})
+        self.assertEqual(purged.status, 200, purged.text)
+        for client in CLIENTS:
+            self.assertEqual(self.fronts[1].get(PATHS[0], client, Host=HOST).body, b"new")
+        self.tell(leaver, rest)
+        wait_until(lambda: leaver.metric("ringside_store_entries") == 0, "it to be empty")
+        asked = self.source.count()
+        self.assertEqual(asked, len(KEYS) + len(CLIENTS))
+        for front in self.fronts:
+            self.assert_all_hits(front)
+            for client in CLIENTS:
+                self.assertEqual(front.get(PATHS[0], client, Host=HOST).body, b"new")
+        self.assertEqual(self.source.count(), asked)
+
+    def test_who_is_told_to_end_gives_what_it_has_to_the_next_owners(self):
+        self.ask_all(self.fronts[0])
+        leaver = self.replicas[1]
+        leaver.signal(signal.SIGTERM)
+        self.ask_all(self.fronts[1])
+        self.assertEqual(leaver.wait(), 0)
+        self.assertIn("others take what is stored", leaver.err)
+        self.ask_all(self.fronts[0])
+        self.assertEqual(self.source.count(), len(KEYS))
+
+    def test_a_rolling_restart_loses_nothing(self):
+        self.ask_all(self.fronts[0])
+        for number in range(len(self.replicas)):
+            old = self.replicas[number]
+            old.signal(signal.SIGTERM)
+            self.assertEqual(old.wait(), 0)
+            again = ("--listen", old.address, *PURGE_FROM)
+            self.replicas[number] = self.cache(old.name, self.source, *again)
+            self.tell(self.replicas[number], self.replicas)
+            wait_until(
+                lambda: all(one.metric("ringside_buckets_away") == 0 for one in self.replicas),
+                "it to have its buckets again",
+            )
+            self.ask_all(self.fronts[number % 2])
+        self.assertEqual(self.source.count(), len(KEYS))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/limits.h"
+#include "tier/authority.h"
+
+// What peers say, and whom to ask: the rest is in authority.cc.
+
+namespace ringside::tier {
+
+using shard::Bucket;
+using shard::bucket_count;
+
+void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVersion& told,
+                      SteadyPoint now) {
+  if (Known* const known = find(peer); known != nullptr && !known->is_doubted) {
+    known->holdings = std::move(holdings);
+    yield_to(*known);
+  }
+  heard_again(peer, told, now);
+}
+
+void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now) {
+  Known* const known = find(peer);
+  if (known == nullptr) return;
+  known->is_asked = false;
+  if (std::exchange(known->is_doubted, false)) return;
+  known->state = State::heard;
+  known->was_heard = true;
+  known->was_heard_since = true;
+  known->heard_in = known->asked_in;
+  known->told = told;
+  known->failures = 0;
+  known->not_before = now + limits::holdings_interval;
+  look_at_gifts(*known);
+  choose_takers();
+  forget_leavers(now);
+  settle();
+}
+
+void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
+  Known* const known = find(peer);
+  if (known == nullptr) return;
+  known->is_doubted = false;
+  if (!is_gone && known->failures == 0) {
+    known->failures = 1;
+    known->is_asked = false;
+    known->is_wanted = true;
+    known->not_before = now;
+    return;
+  }
+  if (known->state != State::unreachable) known->failing_since = now;
+  known->state = State::unreachable;
+  known->is_asked = false;
+  known->is_wanted = false;
+  const auto pause = limits::holder_pause_start * (1U << std::min(known->failures, 16U));
+  known->not_before = now + std::min<Milliseconds>(pause, limits::holder_pause_most);
+  ++known->failures;
+  // Whether or not it has heard of it: the higher epoch has it when it is back.
+  std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; });
+  choose_takers();
+  forget_leavers(now);
+  settle();
+}
+
+// Rule 6.
+void Authority::forget_leavers(SteadyPoint now) {
+  std::erase_if(peers_, [&](const Known& known) {
+    if (!known.is_leaver) return false;
+    if (known.state == State::unreachable) {
+      return now >= known.failing_since + limits::leaver_patience;
+    }
+    if (known.state != State::heard || !known.was_heard_since) return false;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+      if (known.holdings.has(static_cast<Bucket>(i))) return false;
+    }
+    return true;
+  });
+}
+
+// A gift that did not arrive was none.
+void Authority::look_at_gifts(const Known& known) {
+  constexpr unsigned most = 2;
+  for (auto given = given_.begin(); given != given_.end();) {
+    const bool is_to_it = given->second.to == known.peer.name;
+    const bool is_lost = is_to_it && ++given->second.heard_without >= most;
+    given = is_lost ? given_.erase(given) : std::next(given);
+  }
+}
+
+void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->holdings.version == version) return;
+  known->is_wanted = true;
+  // It is there, whatever we thought of it.
+  known->not_before = {};
+}
+
+void Authority::doubt(std::string_view peer) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->state == State::unreachable) return;
+  known->state = State::unheard;
+  known->is_doubted = known->is_asked;
+  known->holdings = {};
+  known->not_before = {};
+}
+
+void Authority::suspect(std::string_view peer) {
+  Known* const known = find(peer);
+  if (known == nullptr || known->state != State::heard) return;
+  known->is_wanted = true;
+  known->not_before = {};
+}
+
+bool Authority::is_unreachable(std::string_view peer) const noexcept {
+  const Known* const known = find(peer);
+  return known == nullptr || known->state == State::unreachable;
+}
+
+std::optional<Peer> Authority::peer(std::string_view name) const {
+  const Known* const known = find(name);
+  if (known == nullptr || known->state == State::unreachable) return std::nullopt;
+  return known->peer;
+}
+
+std::vector<Peer> Authority::leavers() const {
+  std::vector<Peer> leavers;
+  for (const Known& known : peers_) {
+    if (known.is_leaver && known.state != State::unreachable) leavers.push_back(known.peer);
+  }
+  return leavers;
+}
+
+bool Authority::is_due(const Known& known) const noexcept {
+  if (known.is_asked || known.peer.address.host.empty()) return false;
+  return known.state != State::heard || known.is_wanted || known.told != own_.version;
+}
+
+std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
+  std::vector<Call> calls;
+  for (Known& known : peers_) {
+    if (!is_due(known) || now < known.not_before) continue;
+    known.is_asked = true;
+    known.is_wanted = false;
+    known.asked_in = round_;
+    calls.push_back({known.peer, known.holdings.version, own_.version});
+  }
+  return calls;
+}
+
+std::optional<SteadyPoint> Authority::next_due() const noexcept {
+  std::optional<SteadyPoint> next;
+  for (const Known& known : peers_) {
+    if (is_due(known) && (!next || known.not_before < *next)) next = known.not_before;
+  }
+  return next;
+}
+
+}  // namespace ringside::tier

@@ -1,0 +1,64 @@
+#include "tier/takers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringside::tier {
+namespace {
+
+constexpr shard::MemberIndex nobody = ~shard::MemberIndex{0};
+
+}  // namespace
+
+void Takers::follow(const MembershipPointer& membership) {
+  const bool is_by_bucket = membership && !membership->topology->bucket_owners().empty();
+  membership_ = is_by_bucket ? membership : nullptr;
+  is_out_.assign(membership_ ? membership_->size() : 0, false);
+  compute();
+}
+
+bool Takers::leave_out(const std::function<bool(const std::string& member)>& is_left_out) {
+  if (!membership_) return false;
+  std::vector<bool> is_out;
+  for (shard::MemberIndex i = 0; i < membership_->size(); ++i) {
+    is_out.push_back(is_left_out(membership_->name(i)));
+  }
+  if (is_out == is_out_) return false;
+  is_out_ = std::move(is_out);
+  compute();
+  return true;
+}
+
+void Takers::compute() {
+  by_bucket_.clear();
+  if (!membership_) return;
+  const shard::Topology& topology = *membership_->topology;
+  by_bucket_ = topology.bucket_owners();
+  // The first so many owners have one among them that is not out.
+  const auto asked = static_cast<std::size_t>(std::count(is_out_.begin(), is_out_.end(), true)) + 1;
+  if (asked == 1) return;
+  std::vector<shard::MemberIndex> owners;
+  for (std::size_t bucket = 0; bucket < by_bucket_.size(); ++bucket) {
+    if (!is_out_[by_bucket_[bucket]]) continue;
+    topology.owners({{}, std::uint64_t{bucket} << (64 - shard::bucket_bits)}, asked, owners);
+    const auto taker = std::find_if(owners.begin(), owners.end(),
+                                    [&](shard::MemberIndex member) { return !is_out_[member]; });
+    by_bucket_[bucket] = taker == owners.end() ? nobody : *taker;
+  }
+}
+
+const std::string* Takers::of(shard::Bucket bucket) const noexcept {
+  if (by_bucket_.empty() || by_bucket_[bucket] == nobody) return nullptr;
+  return &membership_->name(by_bucket_[bucket]);
+}
+
+bool Takers::is(std::string_view member, shard::Bucket bucket) const noexcept {
+  const std::string* const taker = of(bucket);
+  return taker != nullptr && *taker == member;
+}
+
+const std::string& Takers::owner(shard::Bucket bucket) const {
+  return membership_->name(membership_->topology->bucket_owners()[bucket]);
+}
+
+}  // namespace ringside::tier
