@@ -52,9 +52,14 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
   if (giving.given.empty()) return;
   holders_.change([&](tier::Authority& authority) {
     for (const Given& given : giving.given) {
-      authority.given_over(given.bucket, taker, store_.count_of(given.bucket) == 0);
+      authority.given_over(given.bucket, taker, is_empty(given.bucket));
     }
   });
+}
+
+bool BucketSource::is_empty(shard::Bucket bucket) {
+  const bool is_fetched = flights_.size() > 0 && flights_.has_any_of(bucket);
+  return !is_fetched && store_.count_of(bucket) == 0;
 }
 
 std::string BucketSource::make_batch(Giving& giving, const std::string& taker, TimePoint now) {

@@ -62,6 +62,8 @@ class BucketSource {
 
   void begin(Giving& giving, const std::string& taker);
   void end_last(Giving& giving, const std::string& taker);
+  // Nothing is stored of it, nor under way.
+  [[nodiscard]] bool is_empty(shard::Bucket bucket);
   [[nodiscard]] std::string make_batch(Giving& giving, const std::string& taker, TimePoint now);
   [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, TimePoint now,
                                std::string& batch);

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "cache/messages.h"
+#include "cache/origin.h"
 #include "cache/selection.h"
 #include "cache/transaction.h"
 #include "http/vary.h"
@@ -68,12 +69,19 @@ Fetch::From Fetch::adopt(std::unique_ptr<hop::Exchange> exchange, const Exchange
 
 Task<Fetch::From> Fetch::lead() {
   Leadership leadership(core_.shared.flights, *flight_);
-  if (is_answered_meanwhile()) {
-    leadership.complete(response_, Flight::Completion::found);
-    co_return From::store;
-  }
+  if (is_answered_meanwhile()) co_return give_found(leadership);
   led_ = true;
-  co_return carry_out(leadership, co_await ask());
+  auto action = co_await ask();
+  if (!action) {
+    led_ = false;
+    co_return give_found(leadership);
+  }
+  co_return carry_out(leadership, *std::move(action));
+}
+
+Fetch::From Fetch::give_found(Leadership& leadership) {
+  leadership.complete(response_, Flight::Completion::found);
+  return From::store;
 }
 
 // Looked at again inside the flight: an earlier one may have ended between our look into the store
@@ -98,7 +106,8 @@ Fetched Fetch::fetched() const {
           core_.shared.store.object_limit_bytes()};
 }
 
-Task<Action> Fetch::ask() {
+// nullopt: it is stored by now.
+Task<std::optional<Action>> Fetch::ask() {
   Asking asking;
   asking.fills = true;
   if (validates(plan_)) asking.validated = plan_.validated->head.get();
@@ -110,8 +119,15 @@ Task<Action> Fetch::ask() {
   outgoing.interim_is_optional = true;
   times_.requested = core_.core.now();
   // Others may wait for it who have more time than this request.
-  auto asked = co_await ask_holder_or_origin(core_, settings_, request_, context_, asking,
-                                             settings_.request_deadline, outgoing, fill_);
+  const Milliseconds allowed = settings_.request_deadline;
+  auto asked =
+      co_await ask_holder(core_, settings_, request_, context_, asking, allowed, outgoing, fill_);
+  const bool asks_origin = asked && *asked == nullptr;
+  if (asks_origin) {
+    // What others were asked for may have moved here meanwhile.
+    if (fill_.was_looked_for && is_answered_meanwhile()) co_return std::nullopt;
+    asked = co_await ask_origin(core_, settings_, request_, context_, asking, allowed, outgoing);
+  }
   times_.received = core_.core.now();
   times_.resident = core_.core.resident_now();
   times_ = earlier(times_, fill_.age_beyond);
@@ -132,6 +148,7 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
   } else if (action.memory == Action::Memory::cacheable) {
     shared.uncacheable.forget(context_.key);
   }
+  if (fill_.is_passing) action.terms.keep = action.answer.is_kept = false;
   storability_ = action.storability;
   own_lines_ = std::move(action.own_lines);
   response_ = std::move(action.response);
@@ -147,7 +164,9 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
       leadership.complete(response_, action.completion);
       return From::store;
     case Action::Kind::give_confirmed:
-      keep_fetched(shared, *flight_, response_, context_.rules().variants_most);
+      if (!fill_.is_passing) {
+        keep_fetched(shared, *flight_, response_, context_.rules().variants_most);
+      }
       // What the holder had stored is not as young as what an origin has confirmed.
       if (fill_.outcome == metrics::Outcome::peer_fill) {
         action.completion = Flight::Completion::found;

@@ -74,8 +74,9 @@ class Fetch {
   [[nodiscard]] FlightTable::Joined join();
   Task<From> lead();
   Task<std::optional<From>> follow(SteadyPoint deadline);
-  Task<Action> ask();
+  Task<std::optional<Action>> ask();
   [[nodiscard]] Fetched fetched() const;
+  From give_found(Leadership& leadership);
   From carry_out(Leadership& leadership, Action action);
   From publish(Action& action);
   From follow_failure(Error error);

@@ -132,7 +132,10 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
     const bool heeded = co_await heed(transaction_.core, *news);
     if (!heeded) co_return refuse(not_empty_yet(), response);
   }
-  if (context.hop.answer_here) co_return answer_options(response);
+  if (context.hop.answer_here) {
+    co_await relay(transaction_);
+    co_return answer_options(response);
+  }
   if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
   if (fetches_for_peer(decision)) {
@@ -285,7 +288,6 @@ void Handler::answer_options(http::Response& response) {
   if (asked) return answer_holdings(transaction_.core, *asked, response);
   const auto move = transaction_.request->fields.first(http::internal::move);
   if (move) return answer_move(transaction_.core, *move, response);
-  relay_to_leavers(transaction_);
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {
     removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,
@@ -317,9 +319,9 @@ Task<void> Handler::purge(http::Response& response) {
   std::string prefix;
   if (target != "*") prefix = uri_prefix(context.host, target);
   CoreState& core = transaction_.core;
-  relay_to_leavers(transaction_);
   const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
   const std::size_t removed = co_await purge_by_steps(core, std::move(prefix));
+  co_await relay(transaction_);
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
 }

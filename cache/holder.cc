@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "cache/origin.h"
 #include "http/internal_fields.h"
 #include "net/waiter.h"
 
@@ -201,6 +200,8 @@ class Walk {
     count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
     holders_.change([&](tier::Authority& authority) {
       if (refusal.given > 0) return authority.take(bucket_, refusal.given);
+      // We have it already, or in a moment.
+      if (refusal.holder == core_.shared.name) return;
       next_ = authority.peer(refusal.holder);
       if (!next_) authority.doubt(holder.name);
     });
@@ -223,29 +224,28 @@ class Walk {
 
 }  // namespace
 
-Task<Answer> ask_holder_or_origin(CoreState& core, const Settings& settings,
-                                  const http::RequestHead& request, const RequestContext& context,
-                                  const Asking& asking, Milliseconds time_allowed,
-                                  hop::UpstreamRequest outgoing, FillNotes& notes) {
+Task<Answer> ask_holder(CoreState& core, const Settings& settings, const http::RequestHead& request,
+                        const RequestContext& context, const Asking& asking,
+                        Milliseconds time_allowed, hop::UpstreamRequest outgoing,
+                        FillNotes& notes) {
   const auto bucket = context.key.bucket;
-  const bool may_ask_origin = !bucket || core.shared.holders.answers_for(*bucket);
-  if (!may_ask_origin && context.fills_peer) {
+  const Holders& holders = core.shared.holders;
+  if (!bucket || holders.answers_for(*bucket)) co_return nullptr;
+  if (context.fills_peer) {
     co_return Error{ErrorKind::refused, ErrorSource::ourselves, Retry::no,
                     "another replica holds the bucket by now"};
   }
-  if (!may_ask_origin) {
-    const FillAsking fill{core.identity.via, core.shared.name, time_allowed};
-    http::FieldLines fields;
-    write_holder_fields(fields, request, context, settings, fill, asking);
-    hop::UpstreamRequest to_holder = outgoing;
-    to_holder.target = &context.target;
-    to_holder.host = context.host;
-    to_holder.fields = fields.text();
-    Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, to_holder, notes);
-    auto answered = co_await walk.run();
-    if (!answered || *answered != nullptr) co_return answered;
-  }
-  co_return co_await ask_origin(core, settings, request, context, asking, time_allowed, outgoing);
+  const FillAsking fill{core.identity.via, core.shared.name, time_allowed};
+  http::FieldLines fields;
+  write_holder_fields(fields, request, context, settings, fill, asking);
+  outgoing.target = &context.target;
+  outgoing.host = context.host;
+  outgoing.fields = fields.text();
+  Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, outgoing, notes);
+  auto answered = co_await walk.run();
+  notes.was_looked_for = true;
+  notes.is_passing = notes.outcome && !holders.is_ours(*bucket);
+  co_return answered;
 }
 
 }  // namespace ringside::cache

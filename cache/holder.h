@@ -15,14 +15,17 @@ namespace ringside::cache {
 struct FillNotes {
   std::optional<metrics::Outcome> outcome{};  // how it came by it; nullopt: an origin was asked
   Milliseconds age_beyond{0};                 // see http::internal::age_beyond
+  // The bucket is not to come here: what would be stored would have to go again.
+  bool is_passing = false;
+  bool was_looked_for = false;  // at others, which takes a while
 };
 
-// The chain of sources behind the store: the bucket's holder, where that is another replica, else
-// one of the route's origins (cache/origin.h, which has the parameters). The holder joins it to its
-// own flight, so that a key costs one fetch whoever is asked; what it answers is as it was stored
-// there. A holder that refuses, or is not there, is asked once: where it leads nowhere, the origin
-// is next. `notes` is set where the holder has answered.
-Task<Result<std::unique_ptr<hop::Exchange>>> ask_holder_or_origin(
+// The source between the store and the origins (cache/origin.h, which has the parameters): the
+// bucket's holder, where that is another replica. It joins the request to its own flight, so that a
+// key costs one fetch whoever is asked; what it answers is as it was stored there. A holder that
+// refuses, or is not there, is asked once. Null: the origin is to be asked. `notes` tells what was
+// done.
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_holder(
     CoreState& core, const Settings& settings, const http::RequestHead& request,
     const RequestContext& context, const Asking& asking, Milliseconds time_allowed,
     hop::UpstreamRequest outgoing, FillNotes& notes);

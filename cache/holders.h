@@ -34,6 +34,11 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.answers_for(bucket);
   }
+  // Whether it is to be stored here: see tier::Takers.
+  [[nodiscard]] bool is_ours(shard::Bucket bucket) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.is_ours(bucket);
+  }
   [[nodiscard]] tier::Holdings own() const {
     const std::lock_guard lock(mutex_);
     return authority_.own();
@@ -68,9 +73,9 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.to_be_given();
   }
-  [[nodiscard]] std::vector<tier::Peer> leavers() const {
+  [[nodiscard]] std::vector<tier::Peer> reachable(tier::Authority::Among among) const {
     const std::lock_guard lock(mutex_);
-    return authority_.leavers();
+    return authority_.reachable(among);
   }
   [[nodiscard]] std::size_t away() const {
     const std::lock_guard lock(mutex_);

@@ -1,10 +1,9 @@
 #include "cache/purge_relay.h"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 
+#include "base/join.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "cache/peer_exchange.h"
@@ -15,76 +14,100 @@
 namespace ringside::cache {
 namespace {
 
-// What goes on, in strings of its own: the request is over before.
-struct Relayed {
+using Among = tier::Authority::Among;
+
+// One that goes on to some peers.
+class Relay {
+ public:
+  Relay(CoreState& core, const tier::PurgeNumber& number) : core_(core) {
+    fields.add(http::internal::relayed, core.shared.name);
+    fields.add(http::internal::purge, tier::to_text(number));
+  }
+
+  Task<void> run(const std::vector<tier::Peer>& peers) {
+    for (const tier::Peer& peer : peers) {
+      asked_.begin();
+      core_.core.spawn(ask_again_and_again(peer));
+    }
+    co_await asked_;
+  }
+
   std::string method = "OPTIONS";
   http::Target target{"*", {}, false};
-  std::string host{};
-  http::FieldLines fields{};
-};
+  std::string host;
+  http::FieldLines fields;
 
-Task<void> relay(CoreState& core, tier::Peer leaver, Relayed relayed) {
-  net::Waiter waiter(core.core);
-  for (unsigned tried = 0; tried < limits::relay_tries && !core.core.stopped(); ++tried) {
-    if (tried > 0) co_await waiter.wait(core.core.steady_now() + limits::relay_pause);
+ private:
+  Task<void> ask_again_and_again(tier::Peer peer) {
+    net::Waiter waiter(core_.core);
+    bool is_confirmed = false;
+    for (unsigned tried = 0; tried < limits::relay_tries && !is_confirmed; ++tried) {
+      if (tried > 0) co_await waiter.wait(core_.core.steady_now() + limits::relay_pause);
+      if (core_.core.stopped()) break;
+      is_confirmed = co_await ask(peer);
+    }
+    if (!is_confirmed) {
+      log::warning("{}: {} has not confirmed a purge that was passed on to it", core_.shared.name,
+                   peer.name);
+    }
+    asked_.end();
+  }
+
+  Task<bool> ask(const tier::Peer& peer) {
     PeerQuestion question;
-    question.method = relayed.method;
-    question.target = relayed.target;
-    question.host = relayed.host;
-    question.fields = relayed.fields.text();
+    question.method = method;
+    question.target = target;
+    question.host = host;
+    question.fields = fields.text();
     question.timeout = limits::invalidation_timeout;
-    const auto asked = co_await ask_peer(core, leaver, std::move(question));
-    if (!asked) continue;
-    static_cast<void>(co_await content_of(**asked, limits::kMiB));
-    co_return;
+    const auto asked = co_await ask_peer(core_, peer, std::move(question));
+    if (!asked) co_return false;
+    const auto content = co_await content_of(**asked, limits::kMiB);
+    co_return content;
   }
-  log::write(log::Level::debug,
-             fmt::format("{}: {} has not confirmed a purge", core.shared.name, leaver.name));
-}
 
-Relayed begin(const CoreState& core, const tier::PurgeNumber& number) {
-  Relayed relayed;
-  relayed.fields.add(http::internal::relayed, core.shared.name);
-  relayed.fields.add(http::internal::purge, tier::to_text(number));
-  return relayed;
-}
-
-void send(CoreState& core, const Relayed& relayed) {
-  for (const tier::Peer& leaver : core.shared.holders.leavers()) {
-    core.core.spawn(relay(core, leaver, relayed));
-  }
-}
+  CoreState& core_;
+  Join asked_;
+};
 
 }  // namespace
 
-void relay_to_leavers(const Transaction& transaction) {
+Task<void> relay(const Transaction& transaction) {
   const http::Fields& fields = transaction.request->fields;
-  const auto& number = transaction.context.purge;
-  const bool is_purge = transaction.context.method == "PURGE";
+  const RequestContext& context = transaction.context;
+  const bool is_purge = context.method == "PURGE";
   // Who is told a number alone has removed by itself what others are told to remove.
   const bool removes = is_purge || fields.has(http::internal::invalidate);
-  if (!number || !removes || fields.has(http::internal::relayed)) return;
+  if (!context.purge || !removes || fields.has(http::internal::relayed)) co_return;
   CoreState& core = transaction.core;
-  Relayed relayed = begin(core, *number);
-  relayed.method = transaction.context.method;
-  if (is_purge) relayed.target = transaction.context.target;
-  relayed.host = is_purge ? transaction.context.host : std::string(transaction.request->host);
+  const auto& membership = transaction.settings->membership;
+  const auto said = fields.first(http::internal::topology);
+  const bool is_same = membership && said == std::string_view(membership->topology_id);
+  const auto peers = core.shared.holders.reachable(is_same ? Among::leavers : Among::all);
+  if (peers.empty()) co_return;
+
+  Relay relay(core, *context.purge);
+  if (is_purge) relay.target = context.target;
+  if (is_purge) relay.method = context.method;
+  relay.host = is_purge ? context.host : std::string(transaction.request->host);
   for (const http::Field& field : fields) {
     if (!http::same_token(field.name, http::internal::invalidate)) continue;
-    relayed.fields.add(field.name, field.value);
+    relay.fields.add(field.name, field.value);
   }
-  send(core, relayed);
+  co_await relay.run(peers);
 }
 
-void tell_leavers(CoreState& core, const std::string& host,
-                  const std::vector<std::string>& targets) {
-  if (targets.empty() || core.shared.holders.leavers().empty()) return;
+Task<void> tell_leavers(CoreState& core, const std::string& host,
+                        const std::vector<std::string>& targets) {
+  if (targets.empty()) co_return;
+  const auto leavers = core.shared.holders.reachable(Among::leavers);
+  if (leavers.empty()) co_return;
   const tier::PurgeNumber number{core.shared.mark, ++core.shared.invalidations};
-  const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now());
-  Relayed relayed = begin(core, number);
-  relayed.host = host;
-  for (const std::string& target : targets) relayed.fields.add(http::internal::invalidate, target);
-  send(core, relayed);
+  { const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now()); }
+  Relay relay(core, number);
+  relay.host = host;
+  for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
+  co_await relay.run(leavers);
 }
 
 }  // namespace ringside::cache

@@ -38,6 +38,7 @@ void Authority::follow(const MembershipPointer& membership) {
   keep_leavers(std::move(before));
   std::erase_if(given_, [&](const auto& given) { return find(given.second.to) == nullptr; });
   choose_takers();
+  tell_of_leavers();
   for (const Known& known : peers_) {
     if (known.state == State::heard) yield_to(known);
   }
@@ -113,7 +114,7 @@ Authority::Direction Authority::direction(Bucket bucket) const {
     if (holder->state != State::heard) return {Way::unknown};
     return {Way::holder, holder->peer};
   }
-  if (is_ours(bucket)) return {Way::unknown};  // until we take it over
+  if (takes(bucket)) return {Way::unknown};  // until we take it over
   const bool all_heard = std::none_of(peers_.begin(), peers_.end(), [](const Known& known) {
     return known.state == State::unheard;
   });
@@ -167,7 +168,7 @@ std::vector<Peer> Authority::givers() const {
     if (known.state != State::heard) continue;
     for (std::size_t i = 0; i < bucket_count; ++i) {
       const auto bucket = static_cast<Bucket>(i);
-      if (!known.holdings.has(bucket) || !is_ours(bucket)) continue;
+      if (!known.holdings.has(bucket) || !takes(bucket)) continue;
       givers.push_back(known.peer);
       break;
     }
@@ -243,7 +244,7 @@ void Authority::yield_to(const Known& known) {
 bool Authority::has_unclaimed() const noexcept {
   for (std::size_t i = 0; i < bucket_count; ++i) {
     const auto bucket = static_cast<Bucket>(i);
-    if (is_ours(bucket) && own_.epochs[i] == 0 && holder_of(bucket) == nullptr) return true;
+    if (takes(bucket) && own_.epochs[i] == 0 && holder_of(bucket) == nullptr) return true;
   }
   return false;
 }
@@ -273,7 +274,7 @@ void Authority::settle() {
   is_confirming_ = false;
   for (std::size_t i = 0; i < bucket_count; ++i) {
     const auto bucket = static_cast<Bucket>(i);
-    if (!is_ours(bucket) || own_.epochs[i] > 0 || holder_of(bucket) != nullptr) continue;
+    if (!takes(bucket) || own_.epochs[i] > 0 || holder_of(bucket) != nullptr) continue;
     own_.epochs[i] = ++highest_[i];
     own_.copies[i] = false;
   }
@@ -283,7 +284,7 @@ void Authority::settle() {
 std::size_t Authority::away() const noexcept {
   std::size_t away = 0;
   for (std::size_t i = 0; i < bucket_count; ++i) {
-    if (is_ours(static_cast<Bucket>(i)) && own_.epochs[i] == 0) ++away;
+    if (takes(static_cast<Bucket>(i)) && own_.epochs[i] == 0) ++away;
   }
   return away;
 }

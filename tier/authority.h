@@ -33,8 +33,8 @@ namespace ringside::tier {
 //      something of it. It goes on saying that it has the authority, and sends who asks to that
 //      one, until it knows that it arrived: at every moment one of the two says it.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
-//      holds nothing, or could not be reached for limits::leaver_patience. Its name is its own
-//      until a member has it.
+//      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
+//      left hear of it from those who hear it. Its name is its own until a member has it.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -64,6 +64,11 @@ class Authority {
   [[nodiscard]] Direction direction(shard::Bucket bucket) const;
   // Whether this replica may ask the origin for a peer, which asks nobody else.
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
+
+  // Whether this replica is the bucket's taker, or nobody is.
+  [[nodiscard]] bool is_ours(shard::Bucket bucket) const noexcept {
+    return !takers_.has_any() || takes(bucket);
+  }
 
   // --- When a peer asks, which has nothing stored.
 
@@ -116,8 +121,9 @@ class Authority {
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
   // Nullopt: there is none of that name, or it can't be reached.
   [[nodiscard]] std::optional<Peer> peer(std::string_view name) const;
-  // Leavers that can be reached.
-  [[nodiscard]] std::vector<Peer> leavers() const;
+  // Who can be reached: leavers, or all.
+  enum class Among { leavers, all };
+  [[nodiscard]] std::vector<Peer> reachable(Among among) const;
 
   // --- Whom to ask for their holdings, telling them of our own.
 
@@ -150,7 +156,7 @@ class Authority {
     bool is_leaver = false;
     bool was_heard_since = false;  // since it left
     bool was_heard = false;        // ever
-    unsigned failures = 0;   // in a row
+    unsigned failures = 0;         // in a row
     SteadyPoint failing_since{};
     SteadyPoint not_before{};
   };
@@ -160,10 +166,12 @@ class Authority {
   void keep_leavers(std::vector<Known> before);
   void forget_leavers(SteadyPoint now);
   void choose_takers();
-  [[nodiscard]] bool is_ours(shard::Bucket bucket) const noexcept {
+  [[nodiscard]] bool takes(shard::Bucket bucket) const noexcept {
     return takers_.is(own_name_, bucket);
   }
   void let_go(shard::Bucket bucket);
+  void hear_of_leavers(const std::vector<Peer>& leavers);
+  void tell_of_leavers();
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is_due(const Known& known) const noexcept;
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;

@@ -17,6 +17,8 @@ void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVe
   if (Known* const known = find(peer); known != nullptr && !known->is_doubted) {
     known->holdings = std::move(holdings);
     yield_to(*known);
+    const std::vector<Peer> leavers = known->holdings.leavers;
+    hear_of_leavers(leavers);
   }
   heard_again(peer, told, now);
 }
@@ -36,6 +38,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   look_at_gifts(*known);
   choose_takers();
   forget_leavers(now);
+  tell_of_leavers();
   settle();
 }
 
@@ -61,6 +64,7 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; });
   choose_takers();
   forget_leavers(now);
+  tell_of_leavers();
   settle();
 }
 
@@ -124,12 +128,35 @@ std::optional<Peer> Authority::peer(std::string_view name) const {
   return known->peer;
 }
 
-std::vector<Peer> Authority::leavers() const {
+std::vector<Peer> Authority::reachable(Among among) const {
+  std::vector<Peer> peers;
+  for (const Known& known : peers_) {
+    const bool is_meant = among == Among::all || known.is_leaver;
+    if (is_meant && known.state != State::unreachable) peers.push_back(known.peer);
+  }
+  return peers;
+}
+
+// Nobody is believed that one is there: each hears it for itself, and tells of it only then. So one
+// that is gone is forgotten by all.
+void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
+  for (const Peer& leaver : leavers) {
+    if (leaver.name == own_name_ || find(leaver.name) != nullptr) continue;
+    Known known;
+    known.peer = leaver;
+    known.is_leaver = true;
+    peers_.push_back(std::move(known));
+  }
+}
+
+void Authority::tell_of_leavers() {
   std::vector<Peer> leavers;
   for (const Known& known : peers_) {
-    if (known.is_leaver && known.state != State::unreachable) leavers.push_back(known.peer);
+    if (known.is_leaver && known.state == State::heard) leavers.push_back(known.peer);
   }
-  return leavers;
+  if (leavers == own_.leavers) return;
+  own_.leavers = std::move(leavers);
+  ++own_.version.number;
 }
 
 bool Authority::is_due(const Known& known) const noexcept {

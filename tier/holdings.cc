@@ -34,6 +34,18 @@ Error no_line(std::size_t number) {
 }
 
 constexpr std::string_view draining = "draining";
+constexpr std::string_view leaver = "leaver ";
+
+std::optional<Peer> read_leaver(std::string_view line) {
+  if (!line.starts_with(leaver)) return std::nullopt;
+  line.remove_prefix(leaver.size());
+  const std::size_t space = line.find(' ');
+  if (space == 0 || space == std::string_view::npos) return std::nullopt;
+  const auto address = Endpoint::parse(line.substr(space + 1));
+  if (!address || address->port == 0 || !shard::check_member_name(line.substr(0, space)))
+    return std::nullopt;
+  return Peer{std::string(line.substr(0, space)), *address};
+}
 
 // Those of the line, from `next` on, which moves on behind them.
 bool read_run(std::string_view line, std::size_t& next, Holdings& holdings) {
@@ -72,6 +84,9 @@ Result<HoldingsVersion> parse_holdings_version(std::string_view text) {
 std::string to_text(const Holdings& holdings) {
   std::string text = to_text(holdings.version) + "\n";
   if (holdings.is_draining) text.append(draining).append("\n");
+  for (const Peer& one : holdings.leavers) {
+    text.append(leaver).append(one.name).append(" ").append(one.address.text()).append("\n");
+  }
   const auto is_like = [&](Bucket one, Bucket other) {
     return holdings.epoch(one) == holdings.epoch(other) && holdings.has(one) == holdings.has(other);
   };
@@ -103,6 +118,11 @@ Result<Holdings> parse_holdings(std::string_view text) {
     }
     if (number == 2 && line == draining) {
       holdings.is_draining = true;
+      continue;
+    }
+    if (const auto one = next == 0 ? read_leaver(line) : std::nullopt) {
+      if (holdings.leavers.size() == limits::members) return no_line(number);
+      holdings.leavers.push_back(*one);
       continue;
     }
     if (!read_run(line, next, holdings)) return no_line(number);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "shard/topology.h"
+#include "tier/buckets.h"
 
 namespace ringside::tier {
 
@@ -31,6 +32,7 @@ struct Holdings {
   std::vector<Epoch> epochs;   // by bucket, shard::bucket_count of them; empty: no authority at all
   std::vector<bool> copies{};  // likewise: where it has copies and no authority; empty: nowhere
   bool is_draining = false;    // it takes nothing any more
+  std::vector<Peer> leavers{};  // that it hears
 
   [[nodiscard]] Epoch epoch(shard::Bucket bucket) const noexcept {
     return epochs.empty() ? 0 : epochs[bucket];
@@ -46,8 +48,8 @@ struct Holdings {
 };
 
 // As peers send them: a line with the version, `draining` on a line of its own where that is so,
-// then a line for each run of buckets that have the same epoch, in ascending order: `FIRST LAST
-// EPOCH`, all in decimal digits; of copies, epoch 0.
+// `leaver NAME ADDRESS` for each of those, then a line for each run of buckets that have the same
+// epoch, in ascending order: `FIRST LAST EPOCH`, all in decimal digits; of copies, epoch 0.
 [[nodiscard]] std::string to_text(const Holdings& holdings);
 // An Error says which line is none. `text` is as large as limits::holdings_size_bytes at most.
 [[nodiscard]] Result<Holdings> parse_holdings(std::string_view text);

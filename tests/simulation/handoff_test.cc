@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -61,6 +62,179 @@ TEST(SimulationOfHandoff, MembersThatProveThemselvesFetchNothingAgainEither) {
     EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
     for (const auto& [target, fetched] : scene.tier.origin().fetches()) {
       EXPECT_EQ(fetched, 1U) << target;
+    }
+  }
+}
+
+void expect_one_fetch_each(Scene& scene) {
+  EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+  for (const auto& [target, fetched] : scene.tier.origin().fetches()) {
+    EXPECT_EQ(fetched, 1U) << target;
+  }
+}
+
+TEST(SimulationOfHandoff, WhatIsStoredLiesWithItsOwnersInTheEnd) {
+  for (const std::uint64_t seed : seeds(10)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
+                paths);
+    ASSERT_TRUE(scene.run_until_answered(requests / 3));
+    scene.tier.grow();
+    publish_in_any_order(scene);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+    expect_one_fetch_each(scene);
+    std::uint64_t stored = 0;
+    for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+      stored += scene.tier.replica(index).sheet().totals().store->entries;
+    }
+    EXPECT_EQ(stored, scene.tier.origin().fetches().size());
+  }
+}
+
+TEST(SimulationOfHandoff, ATierThatShrinksFetchesNothingAgain) {
+  for (const std::uint64_t seed : seeds(20)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 5, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
+                paths);
+    ASSERT_TRUE(scene.run_until_answered(requests / 3));
+    const std::size_t leaver = scene.world.random().below(scene.tier.replicas());
+    scene.tier.remove(leaver);
+    publish_in_any_order(scene);
+    ASSERT_TRUE(
+        scene.world.run_until([&] { return scene.tier.buckets_to_give(leaver) == 0; }, most));
+    EXPECT_EQ(scene.tier.replica(leaver).sheet().totals().store->entries, 0U);
+    scene.tier.crash_replica(leaver);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    expect_one_fetch_each(scene);
+  }
+}
+
+TEST(SimulationOfHandoff, ARollingRestartFetchesNothingAgain) {
+  for (const std::uint64_t seed : seeds(10)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
+                paths);
+    ASSERT_TRUE(scene.run_until_answered(requests / 6));
+    for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+      scene.tier.leave(index);
+      ASSERT_TRUE(
+          scene.world.run_until([&] { return scene.tier.buckets_to_give(index) == 0; }, most));
+      scene.tier.crash_replica(index);
+      ASSERT_TRUE(scene.run_until_answered(std::min(scene.clients.answered() + 10, requests)));
+      scene.tier.start_replica(index);
+      ASSERT_TRUE(scene.run_until_answered(std::min(scene.clients.answered() + 10, requests)));
+      // As a StatefulSet does: the next one when this one is ready.
+      if (seed % 2 == 0) {
+        ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+      }
+    }
+    ASSERT_TRUE(scene.run_until_all_answered());
+    expect_one_fetch_each(scene);
+  }
+}
+
+TEST(SimulationOfHandoff, ChangesThatOverlapFetchNothingAgain) {
+  for (const std::uint64_t seed : seeds(20)) {
+    SCOPED_TRACE(shown(seed));
+    Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
+                paths);
+    ASSERT_TRUE(scene.run_until_answered(requests / 4));
+    scene.tier.grow();
+    publish_in_any_order(scene);
+    scene.tier.remove(scene.world.random().below(3));
+    publish_in_any_order(scene);
+    scene.tier.grow();
+    publish_in_any_order(scene);
+    ASSERT_TRUE(scene.run_until_all_answered());
+    ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+    expect_one_fetch_each(scene);
+  }
+}
+
+// A tier that changes while its pages do.
+struct ChangingScene {
+  static constexpr std::size_t pages = 12;
+
+  explicit ChangingScene(std::uint64_t seed)
+      : world(seed), tier(world, shape()), client(world, "client"), author(world, "author") {
+    for (std::size_t number = 0; number < pages; ++number) {
+      static_cast<void>(client.get(tier.address(), page(number)));
+    }
+  }
+
+  static Shape shape() {
+    const auto all = Network::parse("0.0.0.0/0").value();
+    return {.replicas = 4,
+            .sidecars = 2,
+            .cores = 2,
+            .knows_peers = true,
+            .of_replicas = [all](cache::Settings& settings) { settings.purge_from = {all}; },
+            .of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; }};
+  }
+  static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
+  static std::string purge_request(const std::string& target) {
+    return fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
+  }
+
+  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
+  void tell_some() {
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      tier.tell_replica(index);
+      world.run_for(Milliseconds{world.random().below(20)});
+    }
+    for (std::size_t index = 0; index < tier.sidecars(); ++index) {
+      if (world.random().below(2) == 0) tier.publish(index);
+    }
+  }
+
+  // What is said by then, nobody is given any more.
+  void change_page() {
+    const std::string target = page(world.random().below(pages));
+    const auto meanwhile = client.begin(tier.address(1), get_request(target));
+    world.run_for(Milliseconds{world.random().below(12)});
+    tier.origin().renew();
+    const bool is_purge = world.random().below(2) == 0;
+    const auto request = is_purge ? purge_request(target) : post_request(target);
+    const auto done = author.ask(tier.address(world.random().below(2)), request);
+    EXPECT_EQ(done.reply.status, 200) << done.reply.body;
+    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
+    for (std::size_t round = 0; round < 3; ++round) {
+      for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+        const auto after = client.get(tier.address(sidecar), target);
+        EXPECT_EQ(after.reply.status, 200);
+        EXPECT_EQ(after.reply.field("x-version"), tier.origin().version()) << target;
+      }
+      world.run_for(Milliseconds{world.random().below(300)});
+    }
+  }
+
+  World world;
+  SimulatedTier tier;
+  SimulatedClient client;
+  SimulatedClient author;
+};
+
+TEST(SimulationOfHandoff, NothingOldComesBackWithWhatMoves) {
+  for (const std::uint64_t seed : seeds(20)) {
+    SCOPED_TRACE(shown(seed));
+    ChangingScene scene(seed);
+    for (int round = 0; round < 6; ++round) {
+      switch (scene.world.random().below(3)) {
+        case 0:
+          scene.tier.grow();
+          break;
+        case 1:
+          scene.tier.remove(scene.world.random().below(2));
+          break;
+        default:
+          break;
+      }
+      scene.tell_some();
+      scene.change_page();
+      scene.tell_some();
+      scene.change_page();
     }
   }
 }

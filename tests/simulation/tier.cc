@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "link/wire.h"
 #include "tier/membership.h"
@@ -72,12 +74,28 @@ std::size_t SimulatedTier::flights() const {
 
 void SimulatedTier::grow() {
   replicas_.push_back({&world_.add_machine(fmt::format("cache-{}", replicas_.size())), nullptr});
+  is_member_.push_back(true);
   start_replica(replicas_.size() - 1);
   ++version_;
 }
 
+void SimulatedTier::remove(std::size_t index) {
+  is_member_[index] = false;
+  ++version_;
+}
+
+bool SimulatedTier::is_settled() const {
+  for (const auto& place : replicas_) {
+    if (place.process == nullptr) continue;
+    const auto store = place.process->sheet().totals().store;
+    if (store->buckets_away > 0 || place.process->buckets_to_give() > 0) return false;
+  }
+  return true;
+}
+
 void SimulatedTier::publish(std::size_t sidecar) {
-  world_.note(fmt::format("sidecar-{} hears of {} replicas", sidecar, replicas_.size()));
+  world_.note(fmt::format("sidecar-{} hears of {} members", sidecar,
+                          std::count(is_member_.begin(), is_member_.end(), true)));
   sidecars_[sidecar].process->apply(settings_of_sidecars());
 }
 
@@ -137,7 +155,9 @@ std::shared_ptr<const cache::Settings> SimulatedTier::settings_of_replicas() con
 
 tier::MembershipPointer SimulatedTier::membership() const {
   std::vector<shard::MemberAt> members;
-  for (const auto& place : replicas_) {
+  for (std::size_t index = 0; index < replicas_.size(); ++index) {
+    const auto& place = replicas_[index];
+    if (!is_member_[index]) continue;
     members.push_back({{place.machine->host.name(), 1, ""}, port_of(*place.machine)});
   }
   return tier::make_membership(members, "ring", version_).value();

@@ -67,7 +67,17 @@ class SimulatedTier {
 
   // Starts one more replica, of which nobody knows until publish().
   void grow();
-  // Tells a sidecar of all replicas.
+  // That replica is no member any more, of which nobody knows until publish(). It goes on running.
+  void remove(std::size_t index);
+  // Its process is told to end: the others take what it holds.
+  void leave(std::size_t index) { replicas_[index].process->give_all(); }
+  // Of how many buckets it holds something that others are to take.
+  [[nodiscard]] std::size_t buckets_to_give(std::size_t index) const {
+    return replicas_[index].process->buckets_to_give();
+  }
+  // Whether every member holds what it is to hold, and nobody else anything.
+  [[nodiscard]] bool is_settled() const;
+  // Tells a sidecar of all members.
   void publish(std::size_t sidecar);
   // Likewise a replica, where they know of each other.
   void tell_replica(std::size_t index);
@@ -88,6 +98,7 @@ class SimulatedTier {
   std::unique_ptr<SimulatedOrigin> origin_;
   const Endpoint origin_address_;
   std::vector<Place<cache::Replica>> replicas_;
+  std::vector<bool> is_member_;  // of these
   std::vector<Place<sidecar::Sidecar>> sidecars_;
   std::uint64_t version_ = 1;
 };

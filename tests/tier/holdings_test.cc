@@ -39,9 +39,12 @@ TEST(Holdings, MereCopiesHaveNoEpoch) {
   holdings.copies.resize(shard::bucket_count);
   for (const std::size_t bucket : {4U, 5U, 8U}) holdings.copies[bucket] = true;
   holdings.is_draining = true;
+  holdings.leavers = {{"cache-9", {"10.0.0.9", 80}}, {"b", {"::1", 81}}};
   EXPECT_EQ(to_text(holdings),
             "00000000000000000077 3\n"
             "draining\n"
+            "leaver cache-9 10.0.0.9:80\n"
+            "leaver b [::1]:81\n"
             "0 2 1\n"
             "3 3 1000000000\n"
             "4 5 0\n"
@@ -81,6 +84,10 @@ TEST(Holdings, WhatIsNoneIsRefusedByItsLine) {
       {"1 1\n1 1 -1\n", 2},
       {"1 1\n1 1 1\ndraining\n", 3},
       {"1 1\nDraining\n", 2},
+      {"1 1\nleaver a\n", 2},
+      {"1 1\nleaver a h\n", 2},
+      {"1 1\nleaver  h:1\n", 2},
+      {"1 1\n1 1 1\nleaver a h:1\n", 3},
       {"1 1\n1 1 1000000001\n", 2},
       {"1 1\n2 1 1\n", 2},         // backwards
       {"1 1\n0 16384 1\n", 2},     // no such bucket

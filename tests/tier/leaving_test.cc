@@ -1,0 +1,245 @@
+// Who leaves, and who is gone: what becomes of the buckets that it holds.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/tier/some_membership.h"
+#include "tests/tier/some_tier.h"
+#include "tier/authority.h"
+
+namespace ringside::tier {
+namespace {
+
+using Way = Authority::Way;
+using shard::Bucket;
+
+// All that `giver` has for others goes to them, as batches would carry it. Returns how many
+// buckets.
+std::size_t give_all(Tier& tier, const std::string& giver, const std::vector<std::string>& takers) {
+  std::size_t count = 0;
+  for (const std::string& taker : takers) {
+    for (const Bucket bucket : tier.at(giver).to_give(taker)) {
+      const auto gift = tier.at(giver).give(bucket, taker);
+      EXPECT_TRUE(gift);
+      if (gift->epoch > 0) tier.at(taker).take(bucket, gift->epoch);
+      tier.at(giver).given_over(bucket, taker, true);
+      ++count;
+    }
+  }
+  tier.talk();
+  return count;
+}
+
+Bucket first_of(const Membership& membership, const std::string& name) {
+  return buckets_of(membership, name)->front();
+}
+
+TEST(Leaving, WhoDrainsIsFollowedByTheNextOwners) {
+  const auto membership = membership_of({"a", "b", "c"});
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  EXPECT_EQ(tier.at("b").to_be_given(), 0U);
+  tier.at("b").drain();
+  tier.talk();
+  const std::size_t owned = buckets_of(*membership, "b")->size();
+  EXPECT_EQ(tier.at("b").to_be_given(), owned);
+  EXPECT_EQ(tier.at("a").away() + tier.at("c").away(), owned);
+  EXPECT_TRUE(tier.at("b").givers().empty()) << "it takes nothing any more";
+  ASSERT_EQ(tier.at("a").givers().size(), 1U);
+  EXPECT_EQ(tier.at("a").givers().front().name, "b");
+  const Bucket bucket = first_of(*membership, "b");
+  EXPECT_TRUE(tier.at("b").answers_for(bucket)) << "until it is given";
+
+  EXPECT_EQ(give_all(tier, "b", {"a", "c"}), owned);
+  EXPECT_EQ(tier.at("b").to_be_given(), 0U);
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  EXPECT_EQ(tier.at("b").direction(bucket).way, Way::holder);
+}
+
+TEST(Leaving, WhoComesBackGetsItsBucketsAgain) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = first_of(*membership, "b");
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  tier.at("b").drain();
+  tier.talk();
+  give_all(tier, "b", {"a", "c"});
+  tier.stop("b");
+  for (const char* name : {"a", "c"}) tier.at(name).doubt("b");
+  tier.talk();
+  EXPECT_EQ(tier.authorities(bucket), 1U);
+
+  tier.start_replica("b").follow(membership);
+  tier.let_time_pass(limits::holder_pause_most);
+  tier.talk();
+  EXPECT_EQ(tier.at("b").direction(bucket).way, Way::holder) << "on loan, and to be asked there";
+  EXPECT_EQ(tier.at("b").away(), buckets_of(*membership, "b")->size());
+  for (const char* name : {"a", "c"}) give_all(tier, name, {"b"});
+  EXPECT_EQ(tier.at("b").direction(bucket).way, Way::origin);
+  EXPECT_EQ(tier.at("b").away(), 0U);
+  EXPECT_TRUE(tier.each_bucket_has_one());
+}
+
+TEST(Leaving, WhoIsGoneIsFollowedByTheNextOwnersOnce) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = first_of(*membership, "b");
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  tier.stop("b");
+  for (const char* name : {"a", "c"}) tier.at(name).doubt("b");
+  tier.talk();
+  EXPECT_EQ(tier.authorities(bucket), 1U);
+  const std::string taker = tier.at("a").own().epoch(bucket) > 0 ? "a" : "c";
+  EXPECT_EQ(tier.at(taker).own().epoch(bucket), 2U);
+  EXPECT_EQ(tier.at(taker == "a" ? "c" : "a").direction(bucket).holder->name, taker);
+}
+
+TEST(Leaving, WhoNeverWasThereIsWaitedFor) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*membership, "b");
+  Authority a("a", 1);
+  a.follow(membership);
+  static_cast<void>(a.take_due(start));
+  a.failed("b", true, start);
+  EXPECT_EQ(a.own().epoch(bucket), 0U) << "it may not have started yet";
+  EXPECT_EQ(a.own().epoch(first_of(*membership, "a")), 1U);
+  EXPECT_EQ(a.direction(bucket).way, Way::origin);
+}
+
+TEST(Leaving, WithNobodyToTakeItADrainHasNothingToWaitFor) {
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.at("a").drain();
+  tier.talk();
+  EXPECT_GT(tier.at("a").to_be_given(), 0U);
+  tier.at("b").drain();
+  tier.talk();
+  EXPECT_EQ(tier.at("a").to_be_given(), 0U);
+  EXPECT_EQ(tier.at("b").to_be_given(), 0U);
+}
+
+TEST(Leaving, WhoWasAMemberIsAskedUntilItHoldsNothing) {
+  const auto before = membership_of({"a", "b", "c"});
+  const auto after = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*before, "c");
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(after);
+  tier.talk();
+  for (const char* name : {"a", "b"}) {
+    const auto direction = tier.at(name).direction(bucket);
+    ASSERT_EQ(direction.way, Way::holder) << name;
+    EXPECT_EQ(direction.holder->name, "c");
+    ASSERT_EQ(tier.at(name).reachable(Authority::Among::leavers).size(), 1U);
+  }
+  EXPECT_EQ(give_all(tier, "c", {"a", "b"}), buckets_of(*before, "c")->size());
+  for (const char* name : {"a", "b"})
+    EXPECT_TRUE(tier.at(name).reachable(Authority::Among::leavers).empty()) << name;
+  tier.stop("c");
+  EXPECT_TRUE(tier.each_bucket_has_one());
+}
+
+TEST(Leaving, ALeaverThatHeldNothingWhenItWasHeardIsHeardAgain) {
+  Tier tier({"a"});
+  tier.talk();
+  const auto alone = membership_of({"a"});
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*both, "b");
+  tier.start_replica("b");
+  for (const char* name : {"a", "b"}) tier.at(name).follow(both);
+  tier.talk();
+  const auto gift = tier.at("a").give(bucket, "b");
+  ASSERT_TRUE(gift && gift->is_new);
+  tier.at("b").take(bucket, gift->epoch);
+  tier.at("a").given_over(bucket, "b", true);
+  for (const char* name : {"a", "b"}) tier.at(name).follow(alone);
+  tier.talk();
+  ASSERT_EQ(tier.at("a").reachable(Authority::Among::leavers).size(), 1U);
+  EXPECT_EQ(tier.at("a").direction(bucket).holder->name, "b");
+}
+
+TEST(Leaving, WhoCameAfterALeaverLeftHearsOfIt) {
+  Tier tier({"a", "b"});
+  tier.talk();
+  for (const char* name : {"a", "b"}) tier.at(name).follow(membership_of({"a"}));
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(membership_of({"a", "c"}));
+  tier.talk();
+  ASSERT_EQ(tier.at("c").reachable(Authority::Among::leavers).size(), 1U);
+  EXPECT_EQ(tier.at("c").reachable(Authority::Among::leavers).front().name, "b");
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  give_all(tier, "b", {"a", "c"});
+  for (const char* name : {"a", "c"}) {
+    EXPECT_TRUE(tier.at(name).reachable(Authority::Among::leavers).empty()) << name;
+    EXPECT_TRUE(tier.at(name).own().leavers.empty()) << name;
+  }
+}
+
+TEST(Leaving, ALeaverThatCannotBeReachedIsForgottenAfterAWhile) {
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.at("a").follow(membership_of({"a"}));
+  tier.talk();
+  ASSERT_EQ(tier.at("a").reachable(Authority::Among::leavers).size(), 1U);
+  tier.stop("b");
+  tier.at("a").suspect("b");
+  tier.talk();
+  EXPECT_TRUE(tier.at("a").reachable(Authority::Among::leavers).empty());
+  EXPECT_TRUE(tier.each_bucket_has_one()) << "what it held is followed by the taker";
+  EXPECT_NE(tier.at("a").next_due(), std::nullopt);
+  for (int i = 0; i < 10; ++i) {
+    tier.let_time_pass(limits::holder_pause_most);
+    tier.talk();
+  }
+  EXPECT_EQ(tier.at("a").next_due(), std::nullopt);
+}
+
+TEST(Leaving, WhatTheLoserOfABucketHasStoredIsGivenToItsTakerToo) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*membership, "b");
+  Tier tier({"a", "b"});
+  tier.talk();
+  // b seems to be gone, and a takes its buckets over; then it is there again.
+  tier.set_reachable("b", false);
+  tier.at("a").doubt("b");
+  tier.at("b").doubt("a");
+  tier.talk();
+  EXPECT_EQ(tier.authorities(bucket), 2U);
+  tier.set_reachable("b", true);
+  tier.let_time_pass(limits::holder_pause_most);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").own().epoch(bucket), 2U);
+  EXPECT_TRUE(tier.at("b").own().has_copies(bucket));
+  EXPECT_EQ(tier.at("b").away(), buckets_of(*membership, "b")->size());
+  give_all(tier, "a", {"b"});
+  give_all(tier, "b", {"a"});
+  EXPECT_TRUE(tier.each_bucket_has_one());
+  EXPECT_EQ(tier.at("b").own().epoch(bucket), 3U);
+  EXPECT_FALSE(tier.at("b").own().has_copies(bucket));
+  EXPECT_TRUE(tier.at("a").givers().empty());
+}
+
+TEST(Leaving, WhatIsStoredAfterABucketWasGivenIsACopy) {
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*both, "b");
+  Tier tier({"a"});
+  tier.talk();
+  tier.start_replica("b");
+  for (const char* name : {"a", "b"}) tier.at(name).follow(both);
+  tier.talk();
+  const auto gift = tier.at("a").give(bucket, "b");
+  ASSERT_TRUE(gift);
+  EXPECT_FALSE(tier.at("a").give(bucket, "b")->is_new);
+  EXPECT_FALSE(tier.at("a").answers_for(bucket));
+  tier.at("b").take(bucket, gift->epoch);
+  tier.at("a").given_over(bucket, "b", false);
+  EXPECT_TRUE(tier.at("a").own().has_copies(bucket));
+  EXPECT_EQ(tier.at("a").give(bucket, "b")->epoch, 0U);
+  tier.at("a").given_over(bucket, "b", true);
+  EXPECT_FALSE(tier.at("a").own().has(bucket));
+  EXPECT_EQ(tier.at("a").give(bucket, "c"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ringside::tier
