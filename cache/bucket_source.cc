@@ -84,8 +84,9 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, TimePoint
   //   3. the fetch is seen: the gift is taken back
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
-  const bool is_busy = gift->is_new && flights_.size() > 0 && flights_.has_any_of(bucket);
-  if (is_busy && giving.left_for_later[bucket]++ < limits::move_repeats) {
+  const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket);
+  if (is_busy && gift->epoch == 0) return true;  // when it is there
+  if (is_busy && gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
     holders_.take_back(bucket);
     return true;
   }

@@ -136,7 +136,8 @@ TEST(Configuration, FlagsWin) {
   EXPECT_EQ(loaded->machine.cores, this_machine().machine.cores);
   ASSERT_EQ(loaded->replicas.size(), 1U);
   EXPECT_EQ(loaded->country_header, "X-Country");
-  EXPECT_THAT(unused_keys(Command::sidecar, *loaded), ElementsAre("name", "peers", "memory", "move_rate"));
+  EXPECT_THAT(unused_keys(Command::sidecar, *loaded),
+              ElementsAre("name", "peers", "memory", "move_rate"));
 }
 
 TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
