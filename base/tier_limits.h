@@ -8,7 +8,8 @@ namespace ringside::limits {
 
 // # Between replicas
 
-// {} since the last time | what a replica holds is told to its peers with the next time
+// {} since the last time, and as much again for each four peers | what a replica holds is told to
+// them with the next time
 constexpr Milliseconds holdings_interval{100};
 constexpr size_t holdings_size_bytes =
     512 * kKiB;  // {} | the peer counts as one that holds nothing

@@ -33,6 +33,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       : core_(core), waiter_(core.core), may_evict_bytes_(evictable_bytes()) {}
 
   Task<void> run() {
+    net::Waiter pause(core_.core);
     while (!core_.core.stopped()) {
       const SteadyPoint now = core_.core.steady_now();
       SteadyPoint next = now + longest_pause;
@@ -53,6 +54,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
         core_.core.spawn(move_from(shared_from_this(), giver));
       }
       if (!may_move) next = now + limits::holder_pause_most;
+      // Much may change at once, and is looked at together.
+      co_await pause.wait(now + limits::deadline_tick);
       co_await waiter_.wait(next);
     }
   }

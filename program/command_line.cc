@@ -75,12 +75,13 @@ void add_admin_token(CLI::App& app, Texts& texts) {
       ->envname("RINGSIDE_ADMIN_TOKEN_FILE");
 }
 
-void add_scale(CLI::App& app, Texts& texts) {
+void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
   app.add_option("N", texts.replicas, "How many replicas there are to be")->required();
   app.add_option("--admin", texts.admin,
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
+  app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
   add_admin_token(app, texts);
 }
 
@@ -286,7 +287,7 @@ constexpr std::array<Subcommand, 7> subcommands{{
 void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, CommandLine& out) {
   if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
   if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
-  if (subcommand.verb == Verb::scale) add_scale(app, texts);
+  if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
 }
 

@@ -115,6 +115,62 @@ Result<std::string> scale_awaits(const std::string& answer) {
   }
 }
 
+Result<MoveProgress> move_progress(const std::string& answer) {
+  const auto page = parse_strict_json(answer);
+  if (!page) return no_scale_answer(page.error().message);
+  try {
+    const json& handoff = page->at("handoff");
+    return MoveProgress{handoff.at("buckets_away").get<std::uint64_t>(),
+                        handoff.at("moved_responses").get<std::uint64_t>(),
+                        handoff.at("moved_bytes").get<std::uint64_t>()};
+  } catch (const json::exception& failure) {
+    return no_scale_answer(failure.what());
+  }
+}
+
+std::string move_text(const MoveProgress& first, const MoveProgress& now, Milliseconds since) {
+  // Replicas that have left take their counts with them.
+  const auto grown = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
+  const double seconds = std::chrono::duration<double>(since).count();
+  constexpr double mebibyte = limits::kMiB;
+  std::string text = fmt::format(
+      "moving     {} buckets away; {} responses, {:.1f} MiB moved in {:.1f} s",
+      grouped(now.buckets_away), grouped(grown(first.moved_responses, now.moved_responses)),
+      static_cast<double>(grown(first.moved_bytes, now.moved_bytes)) / mebibyte, seconds);
+  const std::uint64_t done = grown(now.buckets_away, first.buckets_away);
+  if (now.buckets_away > 0 && done > 0) {
+    const double left = static_cast<double>(now.buckets_away) / static_cast<double>(done);
+    text += fmt::format("; about {:.1f} s left", left * seconds);
+  }
+  return text;
+}
+
+namespace {
+
+// Follows what moves, and prints a line whenever there is more.
+class Watch {
+ public:
+  explicit Watch(SteadyPoint now) : begun_(now) {}
+
+  // True: all has moved. `state`: what `GET /scale` answers.
+  Result<bool> look(const std::string& state, SteadyPoint now) {
+    const auto progress = move_progress(state);
+    if (!progress) return progress.error();
+    if (!first_) first_ = *progress;
+    const auto since = std::chrono::duration_cast<Milliseconds>(now - begun_);
+    if (last_ != *progress) fmt::print("{}\n", move_text(*first_, *progress, since));
+    last_ = *progress;
+    return progress->buckets_away == 0;
+  }
+
+ private:
+  const SteadyPoint begun_;
+  std::optional<MoveProgress> first_;
+  std::optional<MoveProgress> last_;
+};
+
+}  // namespace
+
 Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
   const auto changed = ask(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
   if (!changed) return changed.error();
@@ -123,6 +179,7 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
   std::fputs(summary->c_str(), stdout);
 
   std::string told;
+  Watch watch(clock.steady_now());
   // A replica that leaves may take as long as `up`'s drain deadline, which it keeps itself.
   const SteadyPoint until = clock.steady_now() + limits::configured_wait_most;
   while (clock.steady_now() < until) {
@@ -130,11 +187,17 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
     if (!state) return state.error();
     auto awaited = scale_awaits(*state);
     if (!awaited) return awaited.error();
-    if (awaited->empty()) {
+    bool has_moved = true;
+    if (options.watch) {
+      const auto looked = watch.look(*state, clock.steady_now());
+      if (!looked) return looked.error();
+      has_moved = *looked;
+    }
+    if (awaited->empty() && has_moved) {
       std::fputs("done       every component has the new topology\n", stdout);
       return {};
     }
-    if (*awaited != told) fmt::print("waiting    for {}\n", *awaited);
+    if (!awaited->empty() && *awaited != told) fmt::print("waiting    for {}\n", *awaited);
     std::fflush(stdout);
     told = *std::move(awaited);
     std::this_thread::sleep_for(limits::scale_poll);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/address.h"
@@ -13,10 +14,12 @@ struct ScaleOptions {
   std::size_t replicas = 0;
   Endpoint admin{"127.0.0.1", 9090};
   std::string token{};  // of its --admin-token-file; empty: none
+  bool watch = false;   // until what is stored lies where it belongs
 };
 
 // `ringside scale N`: asks a running `ringside up`, prints what it changed, and waits until every
-// component has the new topology and the replicas that leave have gone.
+// component has the new topology and the replicas that leave have gone; with `watch` also until
+// what is stored has moved, which it follows line by line.
 [[nodiscard]] Result<void> run_scale(const ScaleOptions& options, const Clock& clock);
 
 // What `PUT /scale` answered, for people. An Error: it is no such answer.
@@ -24,5 +27,17 @@ struct ScaleOptions {
 
 // What is still to be waited for, by `GET /scale`'s answer; empty: nothing.
 [[nodiscard]] Result<std::string> scale_awaits(const std::string& answer);
+
+// How far what is stored has moved, by such an answer.
+struct MoveProgress {
+  std::uint64_t buckets_away = 0;
+  std::uint64_t moved_responses = 0;
+  std::uint64_t moved_bytes = 0;
+  bool operator==(const MoveProgress&) const = default;
+};
+[[nodiscard]] Result<MoveProgress> move_progress(const std::string& answer);
+// What has moved since `first`, for people.
+[[nodiscard]] std::string move_text(const MoveProgress& first, const MoveProgress& now,
+                                    Milliseconds since);
 
 }  // namespace ringside::program

@@ -226,10 +226,14 @@ PurgeResult Tier::purge(const PurgeTarget& target) {
 
 Tier::State Tier::state() const {
   const Shape present = shape();
-  State out{present.membership, {}, retirement_.names()};
+  State out{present.membership, {}, retirement_.names(), 0, 0, 0};
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);
+    const auto store = *replica->sheet().totals().store;
+    out.buckets_away += store.buckets_away;
+    out.moved_responses += store.moved_responses;
+    out.moved_bytes += store.moved_bytes;
   }
   return out;
 }

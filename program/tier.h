@@ -58,6 +58,10 @@ class Tier final : public Service {
     MembershipPointer membership;
     std::vector<std::pair<std::string, MembershipPointer>> components;  // what each has
     std::vector<std::string> retiring;  // replicas that have not ended
+    // Of all replicas: how far what is stored has moved to whom it belongs to.
+    std::uint64_t buckets_away = 0;
+    std::uint64_t moved_responses = 0;  // since the replicas that are there were started
+    std::uint64_t moved_bytes = 0;      // likewise
   };
   [[nodiscard]] State state() const;
   [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin

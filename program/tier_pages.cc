@@ -27,6 +27,9 @@ ordered_json describe(const Tier::State& state) {
   page["settled"] = settled;  // every component has this topology
   page["components"] = std::move(components);
   page["retiring"] = state.retiring;
+  page["handoff"] = {{"buckets_away", state.buckets_away},
+                     {"moved_responses", state.moved_responses},
+                     {"moved_bytes", state.moved_bytes}};
   return page;
 }
 

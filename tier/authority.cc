@@ -20,6 +20,7 @@ Authority::Authority(std::string own_name, Incarnation incarnation)
 
 void Authority::follow(const MembershipPointer& membership) {
   takers_.follow(membership);
+  ours_ = takers_.buckets_of(own_name_);
   std::vector<Known> before = std::exchange(peers_, {});
   if (!takers_.has_any()) return;
   for (Peer& peer : peers_of(*membership, own_name_)) {
@@ -68,12 +69,13 @@ void Authority::drain() {
 
 // Who could not be reached from the start on may not have started yet: it is waited for.
 void Authority::choose_takers() {
-  takers_.leave_out([this](const std::string& member) {
+  const bool has_changed = takers_.leave_out([this](const std::string& member) {
     if (member == own_name_) return own_.is_draining;
     const Known* const known = find(member);
     const bool is_gone = known->state == State::unreachable && known->was_heard;
     return is_gone || known->holdings.is_draining;
   });
+  if (has_changed) ours_ = takers_.buckets_of(own_name_);
 }
 
 const Authority::Known* Authority::find(std::string_view peer) const noexcept {
@@ -166,22 +168,16 @@ std::vector<Peer> Authority::givers() const {
   std::vector<Peer> givers;
   for (const Known& known : peers_) {
     if (known.state != State::heard) continue;
-    for (std::size_t i = 0; i < bucket_count; ++i) {
-      const auto bucket = static_cast<Bucket>(i);
-      if (!known.holdings.has(bucket) || !takes(bucket)) continue;
-      givers.push_back(known.peer);
-      break;
-    }
+    const bool gives = std::any_of(ours_.begin(), ours_.end(),
+                                   [&](Bucket bucket) { return known.holdings.has(bucket); });
+    if (gives) givers.push_back(known.peer);
   }
   return givers;
 }
 
 std::vector<Bucket> Authority::to_give(std::string_view taker) const {
-  std::vector<Bucket> buckets;
-  for (std::size_t i = 0; i < bucket_count; ++i) {
-    const auto bucket = static_cast<Bucket>(i);
-    if (own_.has(bucket) && takers_.is(taker, bucket)) buckets.push_back(bucket);
-  }
+  std::vector<Bucket> buckets = takers_.buckets_of(taker);
+  std::erase_if(buckets, [&](Bucket bucket) { return !own_.has(bucket); });
   return buckets;
 }
 
@@ -242,11 +238,9 @@ void Authority::yield_to(const Known& known) {
 }
 
 bool Authority::has_unclaimed() const noexcept {
-  for (std::size_t i = 0; i < bucket_count; ++i) {
-    const auto bucket = static_cast<Bucket>(i);
-    if (takes(bucket) && own_.epochs[i] == 0 && holder_of(bucket) == nullptr) return true;
-  }
-  return false;
+  return std::any_of(ours_.begin(), ours_.end(), [this](Bucket bucket) {
+    return own_.epochs[bucket] == 0 && holder_of(bucket) == nullptr;
+  });
 }
 
 void Authority::begin_round() {
@@ -272,21 +266,17 @@ void Authority::settle() {
     if (known.state == State::heard && known.heard_in != round_) return;
   }
   is_confirming_ = false;
-  for (std::size_t i = 0; i < bucket_count; ++i) {
-    const auto bucket = static_cast<Bucket>(i);
-    if (!takes(bucket) || own_.epochs[i] > 0 || holder_of(bucket) != nullptr) continue;
-    own_.epochs[i] = ++highest_[i];
-    own_.copies[i] = false;
+  for (const Bucket bucket : ours_) {
+    if (own_.epochs[bucket] > 0 || holder_of(bucket) != nullptr) continue;
+    own_.epochs[bucket] = ++highest_[bucket];
+    own_.copies[bucket] = false;
   }
   ++own_.version.number;
 }
 
 std::size_t Authority::away() const noexcept {
-  std::size_t away = 0;
-  for (std::size_t i = 0; i < bucket_count; ++i) {
-    if (takes(static_cast<Bucket>(i)) && own_.epochs[i] == 0) ++away;
-  }
-  return away;
+  return static_cast<std::size_t>(std::count_if(
+      ours_.begin(), ours_.end(), [this](Bucket bucket) { return own_.epochs[bucket] == 0; }));
 }
 
 }  // namespace ringside::tier

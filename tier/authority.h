@@ -185,8 +185,9 @@ class Authority {
 
   std::string own_name_;
   Takers takers_;
-  std::vector<Known> peers_;    // in the membership's order, then leavers
-  std::vector<Epoch> highest_;  // that was heard of, by bucket
+  std::vector<shard::Bucket> ours_;  // that we are the taker of
+  std::vector<Known> peers_;         // in the membership's order, then leavers
+  std::vector<Epoch> highest_;       // that was heard of, by bucket
   Holdings own_;
   unsigned round_ = 0;          // of hearing all; the present one
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's

@@ -34,7 +34,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   known->heard_in = known->asked_in;
   known->told = told;
   known->failures = 0;
-  known->not_before = now + limits::holdings_interval;
+  known->not_before = now + limits::holdings_interval * (1 + peers_.size() / 4);
   look_at_gifts(*known);
   choose_takers();
   forget_leavers(now);

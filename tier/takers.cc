@@ -57,6 +57,15 @@ bool Takers::is(std::string_view member, shard::Bucket bucket) const noexcept {
   return taker != nullptr && *taker == member;
 }
 
+std::vector<shard::Bucket> Takers::buckets_of(std::string_view member) const {
+  std::vector<shard::Bucket> buckets;
+  const auto index = membership_ ? membership_->topology->find(member) : std::nullopt;
+  for (std::size_t bucket = 0; index && bucket < by_bucket_.size(); ++bucket) {
+    if (by_bucket_[bucket] == *index) buckets.push_back(static_cast<shard::Bucket>(bucket));
+  }
+  return buckets;
+}
+
 const std::string& Takers::owner(shard::Bucket bucket) const {
   return membership_->name(membership_->topology->bucket_owners()[bucket]);
 }

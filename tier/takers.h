@@ -26,6 +26,8 @@ class Takers {
   // Nullptr: nobody can.
   [[nodiscard]] const std::string* of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is(std::string_view member, shard::Bucket bucket) const noexcept;
+  // All of a member's, in ascending order.
+  [[nodiscard]] std::vector<shard::Bucket> buckets_of(std::string_view member) const;
   // Whose bucket it is, whether or not that one can take it. Requires has_any().
   [[nodiscard]] const std::string& owner(shard::Bucket bucket) const;
 

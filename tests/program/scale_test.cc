@@ -71,10 +71,23 @@ TEST(Scale, AwaitsEveryComponentAndThoseThatLeave) {
   EXPECT_EQ(*scale_awaits(to_json(state)), "");
 }
 
+TEST(Scale, TellsHowFarWhatIsStoredHasMoved) {
+  Tier::State state{membership_with(topology_of(2, 1)), {}, {}, 30, 500, 2 * limits::kMiB};
+  const auto now = move_progress(to_json(state));
+  ASSERT_TRUE(now) << now.error().message;
+  EXPECT_EQ(*now, (MoveProgress{30, 500, 2 * limits::kMiB}));
+  EXPECT_EQ(move_text({1'030, 100, limits::kMiB}, *now, Milliseconds{2'000}),
+            "moving     30 buckets away; 400 responses, 1.0 MiB moved in 2.0 s; about 0.1 s left");
+  EXPECT_EQ(move_text({1'030, 900, 9 * limits::kMiB}, {0, 500, 0}, Milliseconds{100}),
+            "moving     0 buckets away; 0 responses, 0.0 MiB moved in 0.1 s")
+      << "a replica that has left takes its counts with it";
+}
+
 TEST(Scale, AnswersOfSomebodyElseAreErrors) {
   for (const char* const answer : {"", "[]", "{}", "{\"change\": 1}", "{\"components\": [1]}"}) {
     EXPECT_FALSE(scale_summary(answer)) << answer;
     EXPECT_FALSE(scale_awaits(answer)) << answer;
+    EXPECT_FALSE(move_progress(answer)) << answer;
   }
 }
 
