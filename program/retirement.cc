@@ -44,6 +44,13 @@ std::vector<std::string> Retirement::names() const {
   return out;
 }
 
+std::vector<std::shared_ptr<cache::Replica>> Retirement::replicas() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<cache::Replica>> out;
+  for (const Leaving& one : leaving_) out.push_back(one.replica);
+  return out;
+}
+
 void Retirement::run() {
   pthread_setname_np(pthread_self(), "retirement");
   std::unique_lock lock(mutex_);

@@ -28,6 +28,8 @@ class Retirement {
   // What the members are told, too: who takes what is left.
   void tell(const std::shared_ptr<const cache::Settings>& settings);
   [[nodiscard]] std::vector<std::string> names() const;  // that have not ended
+  // For what is thread-safe of them.
+  [[nodiscard]] std::vector<std::shared_ptr<cache::Replica>> replicas() const;
 
  private:
   struct Leaving {

@@ -215,7 +215,10 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& /*request*
 PurgeResult Tier::purge(const PurgeTarget& target) {
   PurgeResult result;
   const tier::PurgeNumber number{"up", ++purges_};
-  for (const auto& replica : shape().replicas) {
+  Replicas all = retirement_.replicas();  // what these hold moves to the others
+  const Replicas present = shape().replicas;
+  all.insert(all.end(), present.begin(), present.end());
+  for (const auto& replica : all) {
     result.removed += target.everything
                           ? replica->purge_all(number)
                           : replica->purge(target.host, target.path_and_query, number);

@@ -24,11 +24,14 @@ void Authority::follow(const MembershipPointer& membership) {
   std::vector<Known> before = std::exchange(peers_, {});
   if (!takers_.has_any()) return;
   for (Peer& peer : peers_of(*membership, own_name_)) {
-    const auto same = std::find_if(before.begin(), before.end(),
-                                   [&](const Known& known) { return known.peer == peer; });
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Known& known) {
+      return known.peer.name == peer.name;
+    });
     Known known;
     if (same != before.end()) {
-      known = std::move(*same);
+      if (same->peer == peer) known = std::move(*same);
+      // At another address it is another process; nowhere, it is gone.
+      known.was_heard = same->was_heard;
       before.erase(same);
     }
     known.peer = std::move(peer);
@@ -46,11 +49,11 @@ void Authority::follow(const MembershipPointer& membership) {
   settle();
 }
 
-// Those who have a member's name by now are that one's predecessors: who asks by name asks it.
+// Those whose names members have by now are not among them: who asks by name asks the member.
 void Authority::keep_leavers(std::vector<Known> before) {
   for (Known& known : before) {
     const bool is_there = known.is_leaver || known.state != State::unreachable;
-    if (!is_there || known.peer.name == own_name_ || find(known.peer.name) != nullptr) continue;
+    if (!is_there || known.peer.name == own_name_) continue;
     if (!std::exchange(known.is_leaver, true)) {
       known.was_heard_since = false;
       known.is_doubted = known.is_asked;

@@ -106,6 +106,23 @@ TEST(Leaving, WhoNeverWasThereIsWaitedFor) {
   EXPECT_EQ(a.direction(bucket).way, Way::origin);
 }
 
+TEST(Leaving, WhoIsNowhereIsGoneIfItWasEverThere) {
+  std::vector<shard::MemberAt> members = members_at({"a", "b"});
+  Authority a("a", 1);
+  a.follow(make_membership(members, "ring", 1).value());
+  static_cast<void>(a.take_due(start));
+  const Bucket bucket = first_of(*make_membership(members, "ring", 1).value(), "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 4;
+  a.heard("b", {{2, 1}, epochs}, {}, start);
+  const auto addresses = std::vector<Endpoint>{{"h", 1}, {"", 0}};
+  const auto before = make_membership(members, "ring", 1).value();
+  a.follow(std::make_shared<const Membership>(before->topology, addresses));
+  EXPECT_EQ(a.own().epoch(bucket), 5U);
+  a.follow(before);
+  EXPECT_EQ(a.direction(bucket).way, Way::origin) << "on loan until it says that it is there";
+}
+
 TEST(Leaving, WithNobodyToTakeItADrainHasNothingToWaitFor) {
   Tier tier({"a", "b"});
   tier.talk();
