@@ -52,6 +52,18 @@ class Smoke(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("bench/run:", done.stderr)
 
+    def test_a_tier_that_grows_fetches_nothing_again(self) -> None:
+        file = self.folder / "all.json"
+        done = subprocess.run(
+            ["python3", "-B", ROOT / "bench/dip", "--program", PROGRAM, "--tiers", "ringside",
+             "--keys", "50", "--rate", "100", "--seconds", "3", "--json", str(file)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told, = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual((told["name"], told["errors"]), ("ringside", 0))
+        self.assertGreater(sum(told["requests"]), 50)
+        self.assertEqual(sum(told["fetches"]), 0)
+
     def test_what_grows_with_a_tier(self) -> None:
         file = self.folder / "all.json"
         done = subprocess.run(
