@@ -205,11 +205,8 @@ void Authority::given_over(Bucket bucket, std::string_view taker, bool is_empty)
 
 std::size_t Authority::to_be_given() const {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < bucket_count && takers_.has_any(); ++i) {
-    const auto bucket = static_cast<Bucket>(i);
-    const std::string* const taker = takers_.of(bucket);
-    if (!own_.has(bucket) || taker == nullptr || *taker == own_name_) continue;
-    if (!is_unreachable(*taker)) ++count;
+  for (const Known& known : peers_) {
+    if (known.state != State::unreachable) count += to_give(known.peer.name).size();
   }
   return count;
 }

@@ -33,7 +33,7 @@ void publish_in_any_order(Scene& scene) {
 }
 
 TEST(SimulationOfHandoff, ATierThatGrowsFetchesNothingAgain) {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(20))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 5, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
@@ -50,7 +50,7 @@ TEST(SimulationOfHandoff, ATierThatGrowsFetchesNothingAgain) {
 }
 
 TEST(SimulationOfHandoff, MembersThatProveThemselvesFetchNothingAgainEither) {
-  for (const std::uint64_t seed : seeds(5)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(5))) {
     SCOPED_TRACE(shown(seed));
     Shape shape = with_peer_key({.replicas = 3, .sidecars = 1, .cores = 1});
     shape.knows_peers = true;
@@ -75,7 +75,7 @@ void expect_one_fetch_each(Scene& scene) {
 }
 
 TEST(SimulationOfHandoff, WhatIsStoredLiesWithItsOwnersInTheEnd) {
-  for (const std::uint64_t seed : seeds(10)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(10))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
@@ -83,7 +83,7 @@ TEST(SimulationOfHandoff, WhatIsStoredLiesWithItsOwnersInTheEnd) {
     scene.tier.grow();
     publish_in_any_order(scene);
     ASSERT_TRUE(scene.run_until_all_answered());
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+    ASSERT_TRUE(scene.run_until_settled());
     expect_one_fetch_each(scene);
     std::uint64_t stored = 0;
     for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
@@ -94,7 +94,7 @@ TEST(SimulationOfHandoff, WhatIsStoredLiesWithItsOwnersInTheEnd) {
 }
 
 TEST(SimulationOfHandoff, ATierThatShrinksFetchesNothingAgain) {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(20))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 5, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
@@ -102,8 +102,7 @@ TEST(SimulationOfHandoff, ATierThatShrinksFetchesNothingAgain) {
     const std::size_t leaver = scene.world.random().below(scene.tier.replicas());
     scene.tier.remove(leaver);
     publish_in_any_order(scene);
-    ASSERT_TRUE(
-        scene.world.run_until([&] { return scene.tier.buckets_to_give(leaver) == 0; }, most));
+    ASSERT_TRUE(scene.run_until_given(leaver));
     EXPECT_EQ(scene.tier.replica(leaver).sheet().totals().store->entries, 0U);
     scene.tier.crash_replica(leaver);
     ASSERT_TRUE(scene.run_until_all_answered());
@@ -112,22 +111,21 @@ TEST(SimulationOfHandoff, ATierThatShrinksFetchesNothingAgain) {
 }
 
 TEST(SimulationOfHandoff, ARollingRestartFetchesNothingAgain) {
-  for (const std::uint64_t seed : seeds(10)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(10))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
     ASSERT_TRUE(scene.run_until_answered(requests / 6));
     for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
       scene.tier.leave(index);
-      ASSERT_TRUE(
-          scene.world.run_until([&] { return scene.tier.buckets_to_give(index) == 0; }, most));
+      ASSERT_TRUE(scene.run_until_given(index));
       scene.tier.crash_replica(index);
       ASSERT_TRUE(scene.run_until_answered(std::min(scene.clients.answered() + 10, requests)));
       scene.tier.start_replica(index);
       ASSERT_TRUE(scene.run_until_answered(std::min(scene.clients.answered() + 10, requests)));
       // As a StatefulSet does: the next one when this one is ready.
       if (seed % 2 == 0) {
-        ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+        ASSERT_TRUE(scene.run_until_settled());
       }
     }
     ASSERT_TRUE(scene.run_until_all_answered());
@@ -136,7 +134,7 @@ TEST(SimulationOfHandoff, ARollingRestartFetchesNothingAgain) {
 }
 
 TEST(SimulationOfHandoff, ChangesThatOverlapFetchNothingAgain) {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(20))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
@@ -148,7 +146,7 @@ TEST(SimulationOfHandoff, ChangesThatOverlapFetchNothingAgain) {
     scene.tier.grow();
     publish_in_any_order(scene);
     ASSERT_TRUE(scene.run_until_all_answered());
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.tier.is_settled(); }, most));
+    ASSERT_TRUE(scene.run_until_settled());
     expect_one_fetch_each(scene);
   }
 }
@@ -217,7 +215,7 @@ struct ChangingScene {
 };
 
 TEST(SimulationOfHandoff, NothingOldComesBackWithWhatMoves) {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(20))) {
     SCOPED_TRACE(shown(seed));
     ChangingScene scene(seed);
     for (int round = 0; round < 6; ++round) {
@@ -240,7 +238,7 @@ TEST(SimulationOfHandoff, NothingOldComesBackWithWhatMoves) {
 }
 
 TEST(SimulationOfHandoff, AnyReplicaMayCrashMeanwhileAndComeBack) {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(20))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 5, .sidecars = 2, .cores = 2, .knows_peers = true}, requests,
                 paths);
@@ -257,7 +255,7 @@ TEST(SimulationOfHandoff, AnyReplicaMayCrashMeanwhileAndComeBack) {
 }
 
 TEST(SimulationOfHandoff, AReplicaThatHangsMeanwhileIsWaitedForOnce) {
-  for (const std::uint64_t seed : seeds(10)) {
+  for (const std::uint64_t seed : seeds(fewer_where_slow(10))) {
     SCOPED_TRACE(shown(seed));
     Scene scene(seed, {.replicas = 5, .sidecars = 2, .cores = 1, .knows_peers = true}, requests,
                 paths);

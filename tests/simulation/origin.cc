@@ -41,7 +41,10 @@ std::string body_of(std::string_view target) {
   const std::uint64_t hash = hash64(target);
   const std::uint64_t bytes = hash % 10 == 0 ? large_body_bytes : hash % body_most_bytes;
   std::string body;
-  while (body.size() < bytes) body += fmt::format("{} {}\n", target, body.size());
+  while (body.size() < bytes) {
+    const fmt::format_int offset(body.size());
+    body.append(target).append(1, ' ').append(offset.data(), offset.size()).append(1, '\n');
+  }
   body.resize(bytes);
   return body;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,21 @@ struct Scene {
     return world.run_until([&] { return clients.answered() >= count; }, most);
   }
   [[nodiscard]] bool run_until_all_answered() { return run_until_answered(targets.size()); }
+  // For what takes long to find out: looked at now and then.
+  [[nodiscard]] bool run_until_seen(const std::function<bool()>& done) {
+    constexpr Milliseconds pause{5};
+    for (Milliseconds passed{0}; passed < most; passed += pause) {
+      if (done()) return true;
+      world.run_for(pause);
+    }
+    return false;
+  }
+  [[nodiscard]] bool run_until_settled() {
+    return run_until_seen([this] { return tier.is_settled(); });
+  }
+  [[nodiscard]] bool run_until_given(std::size_t leaver) {
+    return run_until_seen([this, leaver] { return tier.buckets_to_give(leaver) == 0; });
+  }
 
   World world;
   const std::vector<std::string> targets;
