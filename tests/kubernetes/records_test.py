@@ -8,6 +8,7 @@ from support.records import (
     Record,
     between,
     failures,
+    fetched_again,
     head_start,
     hit_rate,
     last_of_leaver,
@@ -46,6 +47,10 @@ class Records(unittest.TestCase):
         self.assertEqual(moved(before, after), {("cache-1", "cache-2"): 1})
         self.assertEqual(moved(before, before), {})
         self.assertEqual(owners([record(status=503)]), {})
+
+    def test_what_is_fetched_again(self):
+        before, after = [("/a", "DE"), ("/b", "DE")], [("/c", "DE"), ("/b", "DE"), ("/c", "DE")]
+        self.assertEqual(fetched_again(before, after), [("/b", "DE"), ("/c", "DE")])
 
     def test_what_the_next_pod_of_a_name_answers_is_not_the_last_ones(self):
         """A request to the new pod that was begun before we had heard that it was ready was taken

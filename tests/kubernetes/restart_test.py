@@ -70,6 +70,7 @@ class Restarts(Scenario):
         self._check_routed(name, records, REPLICAS)
         self.assertEqual(len(late), REPLICAS)
         self.assertLess(max(late), BAR_S, f"all: {sorted(late)}")
+        self.assert_none_fetched_again(name, self.begin, time.monotonic())
         self.assert_none_failed(records)
 
     def _last_before_return(self, records: list[Record], pod: str, at: float) -> float:
@@ -102,6 +103,7 @@ class Restarts(Scenario):
         figures.add(name, "the API's answer to its last request", max(last, 0), "s")
         self._check_routed(name, records, 1)
         self.assertLess(last, BAR_S)
+        self.assert_none_fetched_again(name, self.begin, time.monotonic())
         self.assert_none_failed(records)
 
     def test_a_pod_is_killed(self):

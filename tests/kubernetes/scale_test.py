@@ -56,6 +56,7 @@ class Scale(Scenario):
         self._check_origin(name, records, asked, end)
         self._check_delays(name, topologies, asked)
         self._check_moved(name, before, after)
+        self.assert_none_fetched_again(name, asked, end)
         self.assert_none_failed(records)
 
     def _check_delays(self, name: str, topologies, asked: float) -> None:
@@ -109,5 +110,6 @@ class Scale(Scenario):
         p99_s = percentile([one.end - one.start for one in records], 99)
         figures.add(name, "time to answer, p99", 1000 * p99_s, "ms")
         self._check_delays(name, topologies, asked)
+        self.assert_none_fetched_again(name, asked, end)
         self.assert_none_failed(records)
         self.assertLess(max(last, default=0), BAR_S)

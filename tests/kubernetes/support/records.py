@@ -57,6 +57,17 @@ def read_fetches(path: pathlib.Path) -> list[tuple[float, Key]]:
     return [(float(time), (asked, country.strip())) for time, asked, country in lines]
 
 
+def fetched_again(before: Iterable[Key], after: Iterable[Key]) -> list[Key]:
+    """What the origin was asked for though it had given it before."""
+    known = set(before)
+    again = []
+    for key in after:
+        if key in known:
+            again.append(key)
+        known.add(key)
+    return again
+
+
 def between(records: Iterable[Record], begin: float, end: float) -> list[Record]:
     """Those that were begun in that time."""
     return [record for record in records if begin <= record.start < end]

@@ -11,7 +11,8 @@ import unittest
 
 from .api import Api
 from .observers import EndpointHistory, TopologyHistory
-from .records import Record, failures
+from .figures import figures
+from .records import Record, failures, fetched_again
 from .traffic import COUNTRIES, PATHS, Clients, Origin
 from .waiting import wait_until
 
@@ -156,6 +157,14 @@ class Scenario(unittest.TestCase):
             self.deployment.scale(REPLICAS)
         self.deployment.wait_for_replicas(REPLICAS)
         self.begin = time.monotonic()
+
+    def assert_none_fetched_again(self, name: str, since: float, end: float) -> None:
+        """The promise of the handoff: what the tier had, it still has."""
+        before = self.deployment.origin.fetches(0, since)
+        again = fetched_again(before, self.deployment.origin.fetches(since, end))
+        figures.add(name, "keys that the origin had given before", len(set(before)))
+        figures.add(name, "fetched again", len(again))
+        self.assertEqual(again, [])
 
     def assert_none_failed(self, records: list[Record]) -> None:
         failed = failures(records)
