@@ -40,6 +40,8 @@ constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait
 constexpr unsigned move_repeats = 8;
 // {} since the last batch that had nothing, or did not come | a giver is asked again
 constexpr Milliseconds move_pause{250};
+// {} | whether anything is stored that another one is to have and nobody knows of
+constexpr Milliseconds stray_interval{1'000};
 constexpr Milliseconds move_timeout{10'000};  // {} for a batch | it is asked for again
 // {} times, every {} | who has not heard of all purges that we have is asked for a batch again;
 // then what it has is left behind

@@ -22,7 +22,6 @@
 namespace ringside::cache {
 namespace {
 
-constexpr Milliseconds longest_pause = std::chrono::hours{1};
 constexpr std::size_t batch_size_bytes_most =
     limits::move_batch_size_bytes + limits::moved_response_size_bytes + limits::kMiB;
 
@@ -35,8 +34,10 @@ class Moves : public std::enable_shared_from_this<Moves> {
   Task<void> run() {
     net::Waiter pause(core_.core);
     while (!core_.core.stopped()) {
+      core_.shared.holders.note_strays(
+          [this](shard::Bucket bucket) { return core_.shared.store.count_of(bucket) > 0; });
       const SteadyPoint now = core_.core.steady_now();
-      SteadyPoint next = now + longest_pause;
+      SteadyPoint next = now + limits::stray_interval;
       const bool may_move = core_.settings->move_rate_mib_s > 0;
       const auto givers =
           may_move ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
@@ -53,7 +54,6 @@ class Moves : public std::enable_shared_from_this<Moves> {
         ++under_way_;
         core_.core.spawn(move_from(shared_from_this(), giver));
       }
-      if (!may_move) next = now + limits::holder_pause_most;
       // Much may change at once, and is looked at together.
       co_await pause.wait(now + limits::deadline_tick);
       co_await waiter_.wait(next);

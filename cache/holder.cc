@@ -244,7 +244,7 @@ Task<Answer> ask_holder(CoreState& core, const Settings& settings, const http::R
   Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, outgoing, notes);
   auto answered = co_await walk.run();
   notes.was_looked_for = true;
-  notes.is_passing = notes.outcome && !holders.is_ours(*bucket);
+  notes.is_passing = !holders.may_keep(*bucket, notes.outcome.has_value());
   co_return answered;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,10 +35,9 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.answers_for(bucket);
   }
-  // Whether it is to be stored here: see tier::Takers.
-  [[nodiscard]] bool is_ours(shard::Bucket bucket) const {
+  [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const {
     const std::lock_guard lock(mutex_);
-    return authority_.is_ours(bucket);
+    return authority_.may_keep(bucket, is_filled);
   }
   [[nodiscard]] tier::Holdings own() const {
     const std::lock_guard lock(mutex_);
@@ -88,14 +88,18 @@ class Holders {
     return authority_.givers();
   }
 
+  void note_strays(const std::function<bool(shard::Bucket)>& is_stored) {
+    std::unique_lock lock(mutex_);
+    if (!authority_.note_strays(is_stored)) return;
+    ring(std::move(lock));
+  }
+
   // Does it to the tier::Authority, and rings for all who wait.
   template <class Change>
   void change(const Change& change) {
     std::unique_lock lock(mutex_);
     change(authority_);
-    const auto waiting = std::exchange(waiting_, {});
-    lock.unlock();
-    for (const Bell& bell : waiting) bell->wake();
+    ring(std::move(lock));
   }
   // Whom to ask for their holdings now, and when the next one is due. Rings with the next change.
   struct Calls {
@@ -110,6 +114,12 @@ class Holders {
   }
 
  private:
+  void ring(std::unique_lock<std::mutex> lock) {
+    const auto waiting = std::exchange(waiting_, {});
+    lock.unlock();
+    for (const Bell& bell : waiting) bell->wake();
+  }
+
   mutable std::mutex mutex_;
   tier::Authority authority_;
   std::vector<Bell> waiting_;

@@ -142,7 +142,7 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     const Known* const holder = holder_of(bucket);
     return Other{holder != nullptr ? holder->peer.name : std::string{}};
   }
-  if (is_empty && takers_.is(asker, bucket)) {
+  if (is_empty && takers_.is(asker, bucket) && !is_unreachable(asker)) {
     given_.try_emplace(bucket, Given{std::string(asker)});
   }
   const auto given = given_.find(bucket);
@@ -167,6 +167,18 @@ void Authority::let_go(Bucket bucket) {
   given_.erase(bucket);
 }
 
+bool Authority::note_strays(const std::function<bool(Bucket)>& is_stored) {
+  bool changed = false;
+  for (std::size_t i = 0; i < bucket_count && takers_.has_any(); ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;
+    own_.copies[i] = true;
+    changed = true;
+  }
+  if (changed) ++own_.version.number;
+  return changed;
+}
+
 std::vector<Peer> Authority::givers() const {
   std::vector<Peer> givers;
   for (const Known& known : peers_) {
@@ -186,6 +198,9 @@ std::vector<Bucket> Authority::to_give(std::string_view taker) const {
 
 std::optional<Authority::Gift> Authority::give(Bucket bucket, std::string_view taker) {
   if (!takers_.is(taker, bucket) || taker == own_name_) return std::nullopt;
+  // We send to it who asks us, from then on: so it must be somewhere. A new pod is asked for by the
+  // others when they hear of its address, and may ask them before.
+  if (is_unreachable(taker)) return std::nullopt;
   const Epoch epoch = own_.epochs[bucket];
   if (epoch == 0) return Gift{};
   const auto [given, is_new] = given_.try_emplace(bucket, Given{std::string(taker)});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,9 +66,10 @@ class Authority {
   // Whether this replica may ask the origin for a peer, which asks nobody else.
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
 
-  // Whether this replica is the bucket's taker, or nobody is.
-  [[nodiscard]] bool is_ours(shard::Bucket bucket) const noexcept {
-    return !takers_.has_any() || takes(bucket);
+  // Whether what is fetched for a bucket that is not held here may be stored here. `is_filled`: the
+  // holder gave it. What one stores that is no member no purge would reach.
+  [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const noexcept {
+    return !takers_.has_any() || takes(bucket) || (takers_.has(own_name_) && !is_filled);
   }
 
   // --- When a peer asks, which has nothing stored.
@@ -86,6 +88,11 @@ class Authority {
   void take(shard::Bucket bucket, Epoch given);
 
   // --- When buckets move (cache/bucket_moves.h).
+
+  // What is stored here of buckets that are neither held here nor to be taken are copies, however
+  // they came here: with a batch of which the rest went elsewhere, or with a fetch that ended late.
+  // True: there are some that were not known.
+  bool note_strays(const std::function<bool(shard::Bucket)>& is_stored);
 
   // Who holds something that this replica is to take.
   [[nodiscard]] std::vector<Peer> givers() const;

@@ -23,6 +23,9 @@ class Takers {
 
   // False: there are no buckets that anybody could take.
   [[nodiscard]] bool has_any() const noexcept { return !by_bucket_.empty(); }
+  [[nodiscard]] bool has(std::string_view member) const noexcept {
+    return membership_ && membership_->topology->find(member).has_value();
+  }
   // Nullptr: nobody can.
   [[nodiscard]] const std::string* of(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool is(std::string_view member, shard::Bucket bucket) const noexcept;

@@ -41,6 +41,8 @@ class Records(unittest.TestCase):
     def test_a_hit_is_said_by_the_cache_next_to_the_origin(self):
         miss = record(cache_status="cache-1; fwd=uri-miss; stored, near; hit")
         self.assertEqual((hit_rate([record(), miss]), hit_rate([])), (50, 0))
+        filled = record(cache_status="cache-1; fwd=uri-miss; detail=peer-fill, ringside; fwd=bypass")
+        self.assertTrue(filled.is_hit)
 
     def test_keys_that_changed_their_owner(self):
         before, after = owners([record()]), owners([record(owner="cache-2")])

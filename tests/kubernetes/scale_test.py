@@ -53,10 +53,10 @@ class Scale(Scenario):
         figures.add(name, "hit rate before", hit_rate(before), "%")
         figures.add(name, "hit rate until the new replica was ready", hit_rate(during), "%")
         figures.add(name, f"hit rate in the {LOOK_ON_S} s afterwards", hit_rate(after), "%")
+        self.assert_none_fetched_again(name, asked, end)
         self._check_origin(name, records, asked, end)
         self._check_delays(name, topologies, asked)
         self._check_moved(name, before, after)
-        self.assert_none_fetched_again(name, asked, end)
         self.assert_none_failed(records)
 
     def _check_delays(self, name: str, topologies, asked: float) -> None:

@@ -86,7 +86,7 @@ class SimulatedClients {
 
  private:
   Task<void> work(std::size_t first_address);
-  void judge(const std::string& target, const support::Reply& reply);
+  void judge(const std::string& target, const support::Reply& reply, Instant began);
 
   World& world_;
   World::Machine& machine_;

@@ -109,6 +109,7 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
       if (!piece) ++cut_requests_;
       if (!piece) co_return;
     }
+    world_.note(fmt::format("origin is asked: {} {}", method, target));
     ++(method == "GET" ? fetches_ : others_)[target];
     if (method == "GET") ++all_fetches_;
     most_at_once_ = std::max(most_at_once_, ++at_once_);
@@ -125,9 +126,9 @@ Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string met
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
   const std::string head = fmt::format(
       "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
-      "{}Content-Length: {}\r\n\r\n",
+      "X-Time: {}\r\n{}Content-Length: {}\r\n\r\n",
       std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store", version_,
-      added_fields_, body.size());
+      world_.now().count(), added_fields_, body.size());
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 

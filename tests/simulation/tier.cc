@@ -67,15 +67,24 @@ std::size_t SimulatedTier::named_in(const std::string& cache_status) const {
 std::size_t SimulatedTier::flights() const {
   std::size_t sum = 0;
   for (const auto& place : replicas_) {
-    if (place.process) sum += place.process->sheet().totals().store->flights;
+    if (place.process) sum += flights_of(*place.process);
   }
   return sum;
 }
 
+std::size_t SimulatedTier::flights_of(const cache::Replica& replica) {
+  return replica.sheet().totals().store->flights;
+}
+
 void SimulatedTier::grow() {
+  announce();
+  start_replica(replicas_.size() - 1);
+}
+
+void SimulatedTier::announce() {
   replicas_.push_back({&world_.add_machine(fmt::format("cache-{}", replicas_.size())), nullptr});
   is_member_.push_back(true);
-  start_replica(replicas_.size() - 1);
+  was_started_.push_back(false);
   ++version_;
 }
 
@@ -114,6 +123,7 @@ void SimulatedTier::crash_sidecar(std::size_t index) {
 }
 
 void SimulatedTier::start_replica(std::size_t index) {
+  was_started_[index] = true;
   auto& [machine, process] = replicas_[index];
   world_.revive(*machine);
   cache::Replica::Start start;
@@ -158,7 +168,10 @@ tier::MembershipPointer SimulatedTier::membership() const {
   for (std::size_t index = 0; index < replicas_.size(); ++index) {
     const auto& place = replicas_[index];
     if (!is_member_[index]) continue;
-    members.push_back({{place.machine->host.name(), 1, ""}, port_of(*place.machine)});
+    // As Kubernetes has it: a member is named first, and is somewhere later.
+    const bool is_there = place.process != nullptr || was_started_[index];
+    const Endpoint address = is_there ? port_of(*place.machine) : Endpoint{};
+    members.push_back({{place.machine->host.name(), 1, ""}, address});
   }
   return tier::make_membership(members, "ring", version_).value();
 }

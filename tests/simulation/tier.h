@@ -56,8 +56,9 @@ class SimulatedTier {
   }
   // The replica that a reply names.
   [[nodiscard]] std::size_t named_in(const std::string& cache_status) const;
-  // Answers that are fetched at present, by all replicas.
+  // Answers that are fetched at present, by all replicas, or by one.
   [[nodiscard]] std::size_t flights() const;
+  [[nodiscard]] static std::size_t flights_of(const cache::Replica& replica);
 
   // The process goes without a word; the next on its machine is a new one, with an empty store.
   void crash_replica(std::size_t index);
@@ -67,6 +68,8 @@ class SimulatedTier {
 
   // Starts one more replica, of which nobody knows until publish().
   void grow();
+  // One more member, which is nowhere until start_replica() and publish().
+  void announce();
   // That replica is no member any more, of which nobody knows until publish(). It goes on running.
   void remove(std::size_t index);
   // Its process is told to end: the others take what it holds.
@@ -99,6 +102,7 @@ class SimulatedTier {
   const Endpoint origin_address_;
   std::vector<Place<cache::Replica>> replicas_;
   std::vector<bool> is_member_;  // of these
+  std::vector<bool> was_started_;
   std::vector<Place<sidecar::Sidecar>> sidecars_;
   std::uint64_t version_ = 1;
 };

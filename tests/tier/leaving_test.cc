@@ -123,6 +123,51 @@ TEST(Leaving, WhoIsNowhereIsGoneIfItWasEverThere) {
   EXPECT_EQ(a.direction(bucket).way, Way::origin) << "on loan until it says that it is there";
 }
 
+// A pod that starts hears of the others before they hear of its address. A real cluster fetched
+// what it was given in that half of a second again.
+TEST(Leaving, WhoIsNowhereYetIsGivenNothingThoughItAsks) {
+  const auto membership = membership_of({"a", "b"});
+  const auto addresses = std::vector<Endpoint>{{"h", 1}, {"", 0}};
+  const Bucket bucket = first_of(*membership, "b");
+  Authority a("a", 1);
+  a.follow(membership_of({"a"}));
+  a.follow(std::make_shared<const Membership>(membership->topology, addresses));
+  EXPECT_EQ(a.give(bucket, "b"), std::nullopt);
+  EXPECT_EQ(a.other_holder(bucket, "b", true), std::nullopt);
+  EXPECT_EQ(a.direction(bucket).way, Way::origin) << "it has the authority still";
+  a.follow(membership);
+  EXPECT_TRUE(a.give(bucket, "b"));
+}
+
+// It fetched something after it was forgotten, a purge did not reach it, and a sidecar that still
+// followed the old topology was given what was purged.
+TEST(Leaving, WhoIsNoMemberKeepsNothing) {
+  const auto both = membership_of({"a", "b"});
+  Tier tier({"a", "b"});
+  tier.talk();
+  const Bucket bucket = first_of(*both, "b");
+  EXPECT_TRUE(tier.at("b").may_keep(bucket, true));
+  EXPECT_FALSE(tier.at("a").may_keep(bucket, true)) << "b keeps it";
+  EXPECT_TRUE(tier.at("a").may_keep(bucket, false)) << "nobody else has it";
+  tier.at("b").follow(membership_of({"a"}));
+  EXPECT_FALSE(tier.at("b").may_keep(bucket, false));
+}
+
+TEST(Leaving, WhatIsStoredWhereNobodyLooksIsTold) {
+  const auto both = membership_of({"a", "b"});
+  const Bucket ours = first_of(*both, "a");
+  const Bucket stray = first_of(*both, "b");
+  Tier tier({"a", "b"});
+  tier.talk();
+  const auto is_stored = [&](Bucket bucket) { return bucket == stray || bucket == ours; };
+  EXPECT_TRUE(tier.at("a").note_strays(is_stored));
+  EXPECT_TRUE(tier.at("a").own().has_copies(stray));
+  EXPECT_FALSE(tier.at("a").own().has_copies(ours));
+  EXPECT_FALSE(tier.at("a").note_strays(is_stored)) << "it is known by now";
+  tier.talk();
+  ASSERT_EQ(tier.at("b").givers().size(), 1U);
+}
+
 TEST(Leaving, WithNobodyToTakeItADrainHasNothingToWaitFor) {
   Tier tier({"a", "b"});
   tier.talk();

@@ -38,7 +38,9 @@ class Record:
 
     @property
     def is_hit(self) -> bool:
-        return "hit" in re.split("; *", self.cache_status.split(",")[0])
+        """The tier had it: the replica that was asked, or while its bucket moves another one."""
+        said = re.split("; *", self.cache_status.split(",")[0])
+        return "hit" in said or "detail=peer-fill" in said
 
 
 def read_records(path: pathlib.Path) -> list[Record]:

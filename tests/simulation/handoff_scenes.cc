@@ -1,0 +1,384 @@
+#include "tests/simulation/handoff_scenes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/scene.h"
+
+namespace ringside::simulation {
+namespace {
+
+constexpr std::size_t requests = 300;
+constexpr std::size_t paths = 60;
+
+Shape shape_of(std::size_t replicas) {
+  return {.replicas = replicas, .sidecars = 2, .cores = 2, .knows_peers = true};
+}
+
+// A tier that has some of the pages, and clients who go on asking.
+struct MovingScene : Scene {
+  MovingScene(std::uint64_t seed, std::size_t replicas) : MovingScene(seed, shape_of(replicas)) {}
+  MovingScene(std::uint64_t seed, const Shape& shape) : Scene(seed, shape, requests, paths) {
+    EXPECT_TRUE(run_until_answered(requests / 4));
+  }
+
+  // Tells all processes of the tier's replicas, each after some more answers, in any order.
+  void publish_in_any_order() {
+    std::vector<std::size_t> processes(tier.replicas() + tier.sidecars());
+    std::iota(processes.begin(), processes.end(), 0);
+    for (std::size_t left = processes.size(); left > 0; --left) {
+      std::swap(processes[left - 1], processes[world.random().below(left)]);
+      const std::size_t process = processes[left - 1];
+      if (process >= tier.replicas()) {
+        tier.publish(process - tier.replicas());
+      } else if (tier.has_replica(process)) {
+        tier.tell_replica(process);
+      }
+      EXPECT_TRUE(run_until_answered(std::min(clients.answered() + 4, requests)));
+    }
+  }
+
+  void tell_all() {
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      if (tier.has_replica(index)) tier.tell_replica(index);
+    }
+    for (std::size_t index = 0; index < tier.sidecars(); ++index) tier.publish(index);
+  }
+
+  [[nodiscard]] std::size_t stored_at(std::size_t replica) {
+    return tier.replica(replica).sheet().totals().store->entries;
+  }
+
+  // Everything is right, lies with its takers alone, and `lost` of it at most was fetched again.
+  void expect_end(std::size_t lost = 0) {
+    EXPECT_TRUE(run_until_all_answered());
+    EXPECT_EQ(clients.wrong(), std::vector<std::string>());
+    // Who was away hears of the others first.
+    world.run_for(limits::holder_pause_most);
+    EXPECT_TRUE(run_until_settled());
+    std::size_t stored = 0;
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      if (tier.has_replica(index)) stored += stored_at(index);
+    }
+    const auto& fetches = tier.origin().fetches();
+    EXPECT_LE(stored, fetches.size());
+    EXPECT_GE(stored + lost, fetches.size());
+    EXPECT_LE(tier.origin().all_fetches(), fetches.size() + lost);
+  }
+
+  [[nodiscard]] std::size_t any_replica() { return world.random().below(tier.replicas()); }
+  void run_for_a_while() { world.run_for(Milliseconds{world.random().below(400)}); }
+};
+
+void grows(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+void grows_among_members_that_prove_themselves(std::uint64_t seed) {
+  Shape shape = with_peer_key({.replicas = 3, .sidecars = 1, .cores = 1});
+  shape.knows_peers = true;
+  MovingScene scene(seed, shape);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.expect_end();
+}
+
+// SimulatedClients check the Age of each answer.
+void grows_after_a_while(std::uint64_t seed) {
+  MovingScene scene(seed, 3);
+  EXPECT_TRUE(scene.run_until_all_answered());
+  scene.world.run_for(Milliseconds{5'000});
+  SimulatedClients later(scene.world, "later", scene.tier.addresses(), scene.targets, 1);
+  scene.tier.grow();
+  scene.tell_all();
+  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, most));
+  EXPECT_EQ(later.wrong(), std::vector<std::string>());
+  scene.expect_end();
+}
+
+// All know of it before it is anywhere.
+void newcomer_is_awaited(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.announce();
+  scene.publish_in_any_order();
+  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  scene.tier.start_replica(4);
+  scene.publish_in_any_order();
+  scene.expect_end();
+}
+
+void shrinks(std::uint64_t seed) {
+  MovingScene scene(seed, 5);
+  const std::size_t leaver = scene.any_replica();
+  scene.tier.remove(leaver);
+  scene.publish_in_any_order();
+  ASSERT_TRUE(scene.run_until_given(leaver));
+  EXPECT_EQ(scene.stored_at(leaver), 0U);
+  scene.tier.crash_replica(leaver);
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+void restarts_one_after_the_other(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    scene.tier.leave(index);
+    ASSERT_TRUE(scene.run_until_given(index));
+    scene.tier.crash_replica(index);
+    const auto some_more = [&] { return std::min(scene.clients.answered() + 10, requests); };
+    ASSERT_TRUE(scene.run_until_answered(some_more()));
+    scene.tier.start_replica(index);
+    ASSERT_TRUE(scene.run_until_answered(some_more()));
+    // As a StatefulSet does: the next one when this one is ready.
+    if (seed % 2 == 0) {
+      ASSERT_TRUE(scene.run_until_settled());
+    }
+  }
+  scene.expect_end();
+}
+
+void changes_overlap(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.tier.remove(scene.world.random().below(3));
+  scene.publish_in_any_order();
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// What a new member had is lost with it, and nothing else.
+void newcomer_dies(std::uint64_t seed) {
+  MovingScene scene(seed, 3);
+  scene.tier.grow();
+  scene.tell_all();
+  const std::size_t newcomer = scene.tier.replicas() - 1;
+  scene.run_for_a_while();
+  const std::size_t lost = scene.stored_at(newcomer);
+  // What it fetches in this moment is lost as well.
+  const std::size_t in_flight = SimulatedTier::flights_of(scene.tier.replica(newcomer));
+  scene.tier.crash_replica(newcomer);
+  scene.tier.remove(newcomer);
+  scene.tell_all();
+  scene.expect_end(lost + in_flight);
+}
+
+// Likewise what one had that gives.
+void giver_dies(std::uint64_t seed) {
+  MovingScene scene(seed, 3);
+  scene.tier.grow();
+  scene.tell_all();
+  const std::size_t giver = scene.world.random().below(3);
+  scene.run_for_a_while();
+  const std::size_t lost = scene.stored_at(giver);
+  const std::size_t in_flight = SimulatedTier::flights_of(scene.tier.replica(giver));
+  scene.tier.crash_replica(giver);
+  scene.tier.remove(giver);
+  scene.tell_all();
+  scene.expect_end(lost + in_flight);
+}
+
+// Something between two replicas ends their connections, again and again.
+void connections_break(std::uint64_t seed) {
+  MovingScene scene(seed, 3);
+  scene.tier.grow();
+  scene.tell_all();
+  const SimulatedHost& newcomer = scene.tier.replica_machine(3).host;
+  for (int round = 0; round < 4; ++round) {
+    scene.world.run_for(Milliseconds{scene.world.random().below(60)});
+    const std::size_t other = scene.world.random().below(3);
+    scene.world.network().reset_between(newcomer, scene.tier.replica_machine(other).host);
+  }
+  scene.expect_end();
+}
+
+// One is cut off from the tier, not from the origin, for so long that the others take its buckets
+// over.
+void is_parted_and_comes_back(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  const std::size_t parted = scene.any_replica();
+  const SimulatedHost& host = scene.tier.replica_machine(parted).host;
+  SimulatedNetwork& network = scene.world.network();
+  const SimulatedHost& origin = scene.tier.origin().machine().host;
+  network.isolate(host);
+  network.heal(host, origin);
+  network.heal(origin, host);
+  if (seed % 2 == 0) scene.tier.grow();
+  if (seed % 2 == 0) scene.tell_all();
+  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  scene.run_for_a_while();
+  network.rejoin(host);
+  scene.expect_end(paths);
+}
+
+void any_crashes_and_comes_back(std::uint64_t seed) {
+  MovingScene scene(seed, 5);
+  scene.tier.grow();
+  const std::size_t victim = scene.any_replica();
+  scene.tier.crash_replica(victim);
+  scene.publish_in_any_order();
+  scene.tier.start_replica(victim);
+  scene.expect_end(paths);
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+void one_hangs(std::uint64_t seed) {
+  MovingScene scene(seed, 5);
+  scene.tier.grow();
+  const std::size_t victim = scene.any_replica();
+  auto& machine = scene.tier.replica_machine(victim);
+  scene.world.freeze(machine);
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    if (index != victim) scene.tier.tell_replica(index);
+  }
+  scene.tier.publish(0);
+  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  scene.world.thaw(machine);
+  scene.tier.tell_replica(victim);
+  scene.tier.publish(1);
+  scene.expect_end(paths);
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// A tier that changes while its pages do.
+struct ChangingScene {
+  static constexpr std::size_t pages = 12;
+
+  explicit ChangingScene(std::uint64_t seed)
+      : world(seed), tier(world, shape()), client(world, "client"), author(world, "author") {
+    for (std::size_t number = 0; number < pages; ++number) {
+      static_cast<void>(client.get(tier.address(), page(number)));
+    }
+  }
+
+  static Shape shape() {
+    const auto all = Network::parse("0.0.0.0/0").value();
+    Shape shape = shape_of(4);
+    shape.of_replicas = [all](cache::Settings& settings) { settings.purge_from = {all}; };
+    shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
+    return shape;
+  }
+  static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
+  static std::string purge_request(const std::string& target) {
+    return fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
+  }
+
+  void change_members() {
+    const std::uint64_t what = world.random().below(3);
+    if (what == 0) tier.grow();
+    if (what == 1) tier.remove(world.random().below(2));
+  }
+
+  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
+  void tell_some() {
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      tier.tell_replica(index);
+      world.run_for(Milliseconds{world.random().below(20)});
+    }
+    for (std::size_t index = 0; index < tier.sidecars(); ++index) {
+      if (world.random().below(2) == 0) tier.publish(index);
+    }
+  }
+
+  // What is said by then, nobody is given any more.
+  void change_page() {
+    const std::string target = page(world.random().below(pages));
+    const auto meanwhile = client.begin(tier.address(1), get_request(target));
+    world.run_for(Milliseconds{world.random().below(12)});
+    tier.origin().renew();
+    const bool is_purge = world.random().below(2) == 0;
+    const auto request = is_purge ? purge_request(target) : post_request(target);
+    const auto done = author.ask(tier.address(world.random().below(2)), request);
+    EXPECT_EQ(done.reply.status, 200) << done.reply.body;
+    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
+    for (std::size_t round = 0; round < 3; ++round) {
+      expect_new(target);
+      world.run_for(Milliseconds{world.random().below(300)});
+    }
+  }
+
+  void expect_new(const std::string& target) {
+    for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+      const auto after = client.get(tier.address(sidecar), target);
+      EXPECT_EQ(after.reply.status, 200);
+      EXPECT_EQ(after.reply.field("x-version"), tier.origin().version()) << target;
+    }
+  }
+
+  World world;
+  SimulatedTier tier;
+  SimulatedClient client;
+  SimulatedClient author;
+};
+
+void pages_change_meanwhile(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  for (int round = 0; round < 6; ++round) {
+    scene.change_members();
+    scene.tell_some();
+    scene.change_page();
+    scene.tell_some();
+    scene.change_page();
+  }
+}
+
+// One that gives hears of nothing for a while, and so of no purge.
+void giver_misses_a_change(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  scene.tier.grow();
+  auto& giver = scene.tier.replica_machine(scene.world.random().below(4));
+  scene.tell_some();
+  scene.world.run_for(Milliseconds{scene.world.random().below(100)});
+  scene.world.freeze(giver);
+  std::set<std::string> purged;
+  scene.tier.origin().renew();
+  for (int round = 0; round < 3; ++round) {
+    const std::string target = ChangingScene::page(scene.world.random().below(4));
+    const auto request = ChangingScene::purge_request(target);
+    static_cast<void>(scene.author.ask(scene.tier.address(scene.world.random().below(2)), request));
+    purged.insert(target);
+  }
+  scene.world.thaw(giver);
+  scene.tier.publish(0);
+  scene.tier.publish(1);
+  for (const std::string& target : purged) scene.expect_new(target);
+  scene.world.run_for(limits::probe_interval + limits::probe_timeout);
+  for (const std::string& target : purged) scene.expect_new(target);
+}
+
+constexpr std::array scenes = {
+    HandoffScene{"Grows", grows, 20},
+    HandoffScene{"GrowsAmongMembersThatProveThemselves", grows_among_members_that_prove_themselves,
+                 5},
+    HandoffScene{"GrowsAfterAWhile", grows_after_a_while, 5},
+    HandoffScene{"NewcomerIsAwaited", newcomer_is_awaited, 20},
+    HandoffScene{"Shrinks", shrinks, 20},
+    HandoffScene{"RestartsOneAfterTheOther", restarts_one_after_the_other, 10},
+    HandoffScene{"ChangesOverlap", changes_overlap, 20},
+    HandoffScene{"NewcomerDies", newcomer_dies, 20},
+    HandoffScene{"GiverDies", giver_dies, 20},
+    HandoffScene{"ConnectionsBreak", connections_break, 20},
+    HandoffScene{"IsPartedAndComesBack", is_parted_and_comes_back, 10},
+    HandoffScene{"AnyCrashesAndComesBack", any_crashes_and_comes_back, 20},
+    HandoffScene{"OneHangs", one_hangs, 10},
+    HandoffScene{"PagesChangeMeanwhile", pages_change_meanwhile, 20},
+    HandoffScene{"GiverMissesAChange", giver_misses_a_change, 10},
+};
+
+}  // namespace
+
+std::span<const HandoffScene> handoff_scenes() { return scenes; }
+
+}  // namespace ringside::simulation

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ringside::simulation {
+
+// What happens to a tier while its buckets move, each time as the seed has it. A scene expects, by
+// EXPECT and ASSERT, that what the tier has is not fetched again, that nothing old is given, and
+// that it ends: everything lies with its taker, and nobody else has anything.
+struct HandoffScene {
+  std::string_view name;
+  void (*play)(std::uint64_t seed);
+  std::uint64_t seeds;  // in the usual run
+};
+
+[[nodiscard]] std::span<const HandoffScene> handoff_scenes();
+
+}  // namespace ringside::simulation
