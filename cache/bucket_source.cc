@@ -41,6 +41,12 @@ void BucketSource::begin(Giving& giving, const std::string& taker) {
 }
 
 void BucketSource::end_last(Giving& giving, const std::string& taker) {
+  if (giving.given.empty()) return;
+  // Before anything is removed: what a holder misses, it fetches.
+  holders_.change([&](tier::Authority& authority) {
+    std::erase_if(giving.given,
+                  [&](const Given& given) { return !authority.given_over(given.bucket, taker); });
+  });
   for (const Given& given : giving.given) {
     for (const Store::Entry& entry : store_.entries_of(given.bucket)) {
       for (const StoredPointer& variant : entry.variants) {
@@ -49,10 +55,9 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
     }
     giving.left_for_later.erase(given.bucket);
   }
-  if (giving.given.empty()) return;
   holders_.change([&](tier::Authority& authority) {
     for (const Given& given : giving.given) {
-      authority.given_over(given.bucket, taker, is_empty(given.bucket));
+      if (is_empty(given.bucket)) authority.emptied(given.bucket);
     }
   });
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/limits.h"
 #include "http/internal_fields.h"
@@ -129,7 +130,8 @@ class Walk {
         patience_(std::min(deadline, core.core.steady_now() + limits::holdings_patience)),
         request_(request),
         notes_(notes),
-        begun_(core.shared.purges.begun(core.core.steady_now())) {
+        begun_(core.shared.purges.begun(core.core.steady_now())),
+        waiter_(core.core) {
     request_.reads_fields = true;
   }
 
@@ -142,13 +144,24 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
+      asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
+      if (next_ && was_asked(next_->name) && core_.core.steady_now() < patience_) {
+        // One has given it to the other, which has not heard of that yet.
+        co_await waiter_.wait(core_.core.steady_now() + pause_);
+        pause_ *= 2;
+        tried = 0;
+      }
     }
     co_return nullptr;
   }
 
  private:
+  [[nodiscard]] bool was_asked(const std::string& name) const {
+    return std::find(asked_.begin(), asked_.end(), name) != asked_.end();
+  }
+
   // Null: this one leads nowhere.
   Task<Answer> ask(const tier::Peer& holder) {
     request_.peer = holder.name;
@@ -219,6 +232,9 @@ class Walk {
   const std::vector<tier::Purges::Begun> begun_;
 
   bool is_over_ = false;
+  std::vector<std::string> asked_;
+  net::Waiter waiter_;
+  Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
 };
 

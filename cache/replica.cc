@@ -114,6 +114,8 @@ std::size_t Replica::buckets_to_give() const {
   return settings()->move_rate_mib_s > 0 ? impl_->shared.holders.to_be_given() : 0;
 }
 
+std::size_t Replica::buckets_away() const { return impl_->shared.holders.away(); }
+
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 
 std::vector<std::string> Replica::failing_origins() const {

@@ -36,6 +36,8 @@ class Replica final : public hop::Half {
   // Of how many buckets it holds something that others are to take, which is to be waited for
   // before it ends. Thread-safe.
   [[nodiscard]] std::size_t buckets_to_give() const;
+  // How many are its own and held by another one.
+  [[nodiscard]] std::size_t buckets_away() const;
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

@@ -22,7 +22,9 @@ class CacheService final : public MemberService {
   [[nodiscard]] MembershipPointer membership() const override {
     return replica_->settings()->membership;
   }
-  [[nodiscard]] std::string member_name() const override { return replica_->name(); }
+  [[nodiscard]] tier::Self self() const override {
+    return {replica_->name(), replica_->buckets_away(), replica_->buckets_to_give()};
+  }
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;

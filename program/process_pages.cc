@@ -90,7 +90,7 @@ void Process::add_pages() {
     return json(to_json(invocation_.command, shown));
   });
   on("GET", "/topology", [this](const AdminServer::Request&) {
-    return json(tier::to_json(*service_.membership(), service_.member_name()));
+    return json(tier::to_json(*service_.membership(), service_.self()));
   });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
@@ -151,7 +151,7 @@ AdminServer::Answer Process::put_topology(std::string_view body) {
   if (!request) return text(bad_request, request.error().message + "\n");
   const auto membership = service_.propose(*request);
   if (!membership) return refuse(membership.error());
-  return json(tier::to_json(**membership, service_.member_name()));
+  return json(tier::to_json(**membership, service_.self()));
 }
 
 AdminServer::Answer Process::purge(std::string_view body) {

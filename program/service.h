@@ -12,6 +12,7 @@
 #include "program/configuration.h"
 #include "program/membership.h"
 #include "shard/topology_json.h"
+#include "tier/membership_json.h"
 
 namespace ringside::program {
 
@@ -38,8 +39,8 @@ class Service {
   [[nodiscard]] virtual std::vector<metrics::Totals> totals() const = 0;  // of its components
   // What it was told last of the tier; never null.
   [[nodiscard]] virtual MembershipPointer membership() const = 0;
-  // The member that this process is; empty: none.
-  [[nodiscard]] virtual std::string member_name() const { return {}; }
+  // The replica that this process is.
+  [[nodiscard]] virtual tier::Self self() const { return {}; }
   // Why requests can't be answered now; empty: they can.
   [[nodiscard]] virtual std::string not_ready() const = 0;
   // One line each for /readyz.

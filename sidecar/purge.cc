@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "http/error_response.h"
+#include "http/field_lines.h"
+#include "http/internal_fields.h"
 #include "sidecar/every_replica.h"
 
 namespace ringside::sidecar {
@@ -16,6 +18,10 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   request.method = "PURGE";
   request.target = &purged;
   request.host = host;
+  // Who follows another one tells those whom we do not know.
+  http::FieldLines fields;
+  fields.add(http::internal::topology, settings.membership->topology_id);
+  request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
   const tier::PurgeNumber number = state.shared.next_purge();
   const auto answers = co_await ask_every_replica(state, snapshot, request, number, deadline);

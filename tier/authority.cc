@@ -143,7 +143,7 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     return Other{holder != nullptr ? holder->peer.name : std::string{}};
   }
   if (is_empty && takers_.is(asker, bucket) && !is_unreachable(asker)) {
-    given_.try_emplace(bucket, Given{std::string(asker)});
+    if (given_.try_emplace(bucket, Given{std::string(asker)}).second) note_gift(asker);
   }
   const auto given = given_.find(bucket);
   if (given == given_.end()) return std::nullopt;
@@ -206,15 +206,35 @@ std::optional<Authority::Gift> Authority::give(Bucket bucket, std::string_view t
   const auto [given, is_new] = given_.try_emplace(bucket, Given{std::string(taker)});
   if (given->second.to != taker) return std::nullopt;
   given->second.heard_without = 0;
+  if (is_new) note_gift(taker);
   return Gift{epoch, is_new};
 }
 
-void Authority::given_over(Bucket bucket, std::string_view taker, bool is_empty) {
+void Authority::note_gift(std::string_view taker) {
+  if (std::exchange(find(taker)->was_given, true)) return;
+  tell_of_leavers();
+}
+
+bool Authority::given_over(Bucket bucket, std::string_view taker) {
+  if (own_.epochs[bucket] == 0) return true;
   const auto given = given_.find(bucket);
-  const bool has_it = given != given_.end() && given->second.to == taker;
-  if (has_it) let_go(bucket);
-  if (own_.epochs[bucket] > 0) return;
-  own_.copies[bucket] = !is_empty;
+  if (given == given_.end() || given->second.to != taker) return false;
+  // By this it says that it holds the bucket, which an answer under way does not know yet. Another
+  // one may go on saying that it does, from whom we have it.
+  Known& known = *find(taker);
+  known.holdings.epochs.resize(bucket_count);
+  highest_[bucket] = std::max(highest_[bucket], own_.epochs[bucket] + 1);
+  known.holdings.epochs[bucket] = std::max(known.holdings.epochs[bucket], highest_[bucket]);
+  known.is_doubted = known.is_asked;
+  known.is_wanted = true;
+  let_go(bucket);
+  ++own_.version.number;
+  return true;
+}
+
+void Authority::emptied(Bucket bucket) {
+  if (own_.epochs[bucket] > 0 || !own_.copies[bucket]) return;
+  own_.copies[bucket] = false;
   ++own_.version.number;
 }
 

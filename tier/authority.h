@@ -35,7 +35,8 @@ namespace ringside::tier {
 //      one, until it knows that it arrived: at every moment one of the two says it.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
-//      left hear of it from those who hear it. Its name is its own until a member has it.
+//      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
+//      gave something is told of likewise: who follows an older topology does not know it yet.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -106,8 +107,12 @@ class Authority {
   [[nodiscard]] std::optional<Gift> give(shard::Bucket bucket, std::string_view taker);
   // It is not, after all. For a new gift.
   void take_back(shard::Bucket bucket) { given_.erase(bucket); }
-  // It has what it was given. `is_empty`: nothing is left here of the bucket.
-  void given_over(shard::Bucket bucket, std::string_view taker, bool is_empty);
+  // It has what it was given: it holds the bucket, and what is stored here are copies. False: the
+  // gift was thought to be lost meanwhile. Then the bucket is ours, with all that is stored of it,
+  // until we hear that the taker has it with a higher epoch.
+  [[nodiscard]] bool given_over(shard::Bucket bucket, std::string_view taker);
+  // Nothing is left here of a bucket that another one holds.
+  void emptied(shard::Bucket bucket);
 
   // --- What peers say.
 
@@ -161,6 +166,7 @@ class Authority {
     bool is_asked = false;    // at this moment
     bool is_doubted = false;  // since it was asked: what it answers was said before
     bool is_leaver = false;
+    bool was_given = false;        // something, by us
     bool was_heard_since = false;  // since it left
     bool was_heard = false;        // ever
     unsigned failures = 0;         // in a row
@@ -177,6 +183,7 @@ class Authority {
     return takers_.is(own_name_, bucket);
   }
   void let_go(shard::Bucket bucket);
+  void note_gift(std::string_view taker);
   void hear_of_leavers(const std::vector<Peer>& leavers);
   void tell_of_leavers();
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;

@@ -152,7 +152,8 @@ void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
 void Authority::tell_of_leavers() {
   std::vector<Peer> leavers;
   for (const Known& known : peers_) {
-    if (known.is_leaver && known.state == State::heard) leavers.push_back(known.peer);
+    const bool is_told = known.is_leaver || known.was_given;
+    if (is_told && known.state == State::heard) leavers.push_back(known.peer);
   }
   if (leavers == own_.leavers) return;
   own_.leavers = std::move(leavers);

@@ -6,7 +6,7 @@
 
 namespace ringside::tier {
 
-std::string to_json(const Membership& membership, std::string_view own_name) {
+std::string to_json(const Membership& membership, const Self& self) {
   auto page = nlohmann::ordered_json::parse(shard::to_json(*membership.topology));
   auto& members = page["members"];
   for (shard::MemberIndex i = 0; i < membership.size(); ++i) {
@@ -18,9 +18,12 @@ std::string to_json(const Membership& membership, std::string_view own_name) {
     members[i]["terminating"] = state.terminating;
     if (!state.zone.empty()) members[i]["placed_in"] = state.zone;
   }
-  if (!own_name.empty()) {
-    page["self"] = {{"name", own_name}, {"buckets", nullptr}};
-    if (const auto buckets = buckets_of(membership, own_name)) {
+  if (!self.name.empty()) {
+    page["self"] = {{"name", self.name},
+                    {"buckets", nullptr},
+                    {"buckets_away", self.buckets_away},
+                    {"buckets_to_give", self.buckets_to_give}};
+    if (const auto buckets = buckets_of(membership, self.name)) {
       page["self"]["buckets"] = buckets->size();
     }
   }

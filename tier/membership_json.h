@@ -1,16 +1,23 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "tier/membership.h"
 
 namespace ringside::tier {
 
+// A replica, as it tells of itself.
+struct Self {
+  std::string name;                 // empty: it is none
+  std::size_t buckets_away = 0;     // its own, that another one holds
+  std::size_t buckets_to_give = 0;  // of others, that it has something of
+};
+
 // The body of `GET /topology`: shard::to_json with each member's address (null: nowhere at present)
 // and, where the source tells, `ready`, `terminating` and `placed_in`, the zone that it is in now.
-// Where `own_name` is not empty, `self` tells which replica says so, and how many of the buckets
-// are its own: 0 where it is no member, null where the scheme is not by bucket.
-[[nodiscard]] std::string to_json(const Membership& membership, std::string_view own_name = {});
+// Where `self` has a name, it tells which replica says so, how many of the buckets are its own (0
+// where it is no member, null where the scheme is not by bucket), and how far their handoff is.
+[[nodiscard]] std::string to_json(const Membership& membership, const Self& self = {});
 
 }  // namespace ringside::tier

@@ -134,11 +134,12 @@ class Topology(Tier):
         for replica, member in zip(self.replicas, shown["members"], strict=True):
             told = replica.json("/topology")
             self.assertEqual(told["members"], shown["members"])
-            self.assertEqual(told["self"], {"name": replica.name, "buckets": member["buckets"]})
+            self.assertEqual(told["self"]["name"], replica.name)
+            self.assertEqual(told["self"]["buckets"], member["buckets"])
 
         self.assertEqual(self.put(self.replicas[0], 10, self.replicas[1:])[0], 200)
         told = self.replicas[0].json("/topology")
-        self.assertEqual(told["self"], {"name": "cache-0", "buckets": 0})  # no member any more
+        self.assertEqual(told["self"]["buckets"], 0)  # no member any more
 
     def test_nonsense_is_refused_with_its_reason(self):
         twice = [self.replicas[0], self.replicas[0]]

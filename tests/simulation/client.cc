@@ -39,7 +39,9 @@ std::string text_of(const http::ResponseHead& head) {
 
 // An Age is in whole seconds, by clocks that are a little slow or fast.
 bool is_too_young(const support::Reply& reply, Instant asked) {
-  const auto number = [&](std::string_view name) { return std::atoll(reply.field(name).c_str()); };
+  const auto number = [&](std::string_view name) {
+    return std::strtoll(reply.field(name).c_str(), nullptr, 10);
+  };
   const auto age = std::chrono::seconds(number("age"));
   return age + std::chrono::seconds(2) < asked - Instant{number("x-time")};
 }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "tests/simulation/changing_scene.h"
 #include "tests/simulation/scene.h"
 
 namespace ringside::simulation {
@@ -252,77 +253,6 @@ void one_hangs(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
-// A tier that changes while its pages do.
-struct ChangingScene {
-  static constexpr std::size_t pages = 12;
-
-  explicit ChangingScene(std::uint64_t seed)
-      : world(seed), tier(world, shape()), client(world, "client"), author(world, "author") {
-    for (std::size_t number = 0; number < pages; ++number) {
-      static_cast<void>(client.get(tier.address(), page(number)));
-    }
-  }
-
-  static Shape shape() {
-    const auto all = Network::parse("0.0.0.0/0").value();
-    Shape shape = shape_of(4);
-    shape.of_replicas = [all](cache::Settings& settings) { settings.purge_from = {all}; };
-    shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
-    return shape;
-  }
-  static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
-  static std::string purge_request(const std::string& target) {
-    return fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
-  }
-
-  void change_members() {
-    const std::uint64_t what = world.random().below(3);
-    if (what == 0) tier.grow();
-    if (what == 1) tier.remove(world.random().below(2));
-  }
-
-  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
-  void tell_some() {
-    for (std::size_t index = 0; index < tier.replicas(); ++index) {
-      tier.tell_replica(index);
-      world.run_for(Milliseconds{world.random().below(20)});
-    }
-    for (std::size_t index = 0; index < tier.sidecars(); ++index) {
-      if (world.random().below(2) == 0) tier.publish(index);
-    }
-  }
-
-  // What is said by then, nobody is given any more.
-  void change_page() {
-    const std::string target = page(world.random().below(pages));
-    const auto meanwhile = client.begin(tier.address(1), get_request(target));
-    world.run_for(Milliseconds{world.random().below(12)});
-    tier.origin().renew();
-    const bool is_purge = world.random().below(2) == 0;
-    const auto request = is_purge ? purge_request(target) : post_request(target);
-    const auto done = author.ask(tier.address(world.random().below(2)), request);
-    EXPECT_EQ(done.reply.status, 200) << done.reply.body;
-    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
-    for (std::size_t round = 0; round < 3; ++round) {
-      expect_new(target);
-      world.run_for(Milliseconds{world.random().below(300)});
-    }
-  }
-
-  void expect_new(const std::string& target) {
-    for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
-      const auto after = client.get(tier.address(sidecar), target);
-      EXPECT_EQ(after.reply.status, 200);
-      EXPECT_EQ(after.reply.field("x-version"), tier.origin().version()) << target;
-    }
-  }
-
-  World world;
-  SimulatedTier tier;
-  SimulatedClient client;
-  SimulatedClient author;
-};
-
 void pages_change_meanwhile(std::uint64_t seed) {
   ChangingScene scene(seed);
   for (int round = 0; round < 6; ++round) {
@@ -334,23 +264,24 @@ void pages_change_meanwhile(std::uint64_t seed) {
   }
 }
 
-// One that gives hears of nothing for a while, and so of no purge.
-void giver_misses_a_change(std::uint64_t seed) {
+// One that leaves has missed a purge: what it gives is what the purge removes.
+void leaver_missed_a_purge(std::uint64_t seed) {
   ChangingScene scene(seed);
-  scene.tier.grow();
-  auto& giver = scene.tier.replica_machine(scene.world.random().below(4));
-  scene.tell_some();
-  scene.world.run_for(Milliseconds{scene.world.random().below(100)});
-  scene.world.freeze(giver);
-  std::set<std::string> purged;
-  scene.tier.origin().renew();
-  for (int round = 0; round < 3; ++round) {
-    const std::string target = ChangingScene::page(scene.world.random().below(4));
-    const auto request = ChangingScene::purge_request(target);
-    static_cast<void>(scene.author.ask(scene.tier.address(scene.world.random().below(2)), request));
-    purged.insert(target);
+  const std::size_t leaver = scene.world.random().below(4);
+  const SimulatedHost& host = scene.tier.replica_machine(leaver).host;
+  for (std::size_t index = 0; index < scene.tier.sidecars(); ++index) {
+    scene.world.network().cut(scene.tier.sidecar_machine(index).host, host);
   }
-  scene.world.thaw(giver);
+  scene.tier.origin().renew();
+  std::vector<std::string> purged;
+  for (std::size_t number = 0; number < 4; ++number) {
+    purged.push_back(ChangingScene::page(number));
+    const auto request = ChangingScene::purge_request(purged.back());
+    const auto done = scene.author.ask(scene.tier.address(number % 2), request);
+    EXPECT_EQ(done.reply.status, 502) << "the leaver has not confirmed it";
+  }
+  scene.tier.remove(leaver);
+  scene.tell_some();
   scene.tier.publish(0);
   scene.tier.publish(1);
   for (const std::string& target : purged) scene.expect_new(target);
@@ -358,10 +289,39 @@ void giver_misses_a_change(std::uint64_t seed) {
   for (const std::string& target : purged) scene.expect_new(target);
 }
 
+// What is asked for the first time is under way for long.
+void cold_requests_are_in_flight(std::uint64_t seed) {
+  constexpr std::size_t pages = 24;
+  World world(seed);
+  SimulatedTier tier(world, shape_of(3));
+  SimulatedClient client(world, "client");
+  tier.origin().behave(Manner::late, Milliseconds{400});
+  std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
+  const auto ask_for_all = [&](std::size_t sidecar) {
+    for (std::size_t number = 0; number < pages; ++number) {
+      const auto request = get_request(ChangingScene::page(number));
+      asked.push_back(client.begin(tier.address(sidecar), request));
+    }
+  };
+  ask_for_all(0);
+  world.run_for(Milliseconds{10});
+  tier.grow();
+  for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+  tier.publish(1);
+  world.run_for(Milliseconds{world.random().below(300)});
+  ask_for_all(1);
+  for (const auto& one : asked) {
+    EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+    EXPECT_EQ(one->reply.status, 200);
+  }
+  EXPECT_EQ(tier.origin().all_fetches(), pages);
+}
+
 constexpr std::array scenes = {
     HandoffScene{"Grows", grows, 20},
     HandoffScene{"GrowsAmongMembersThatProveThemselves", grows_among_members_that_prove_themselves,
                  5},
+    HandoffScene{"ColdRequestsAreInFlight", cold_requests_are_in_flight, 20},
     HandoffScene{"GrowsAfterAWhile", grows_after_a_while, 5},
     HandoffScene{"NewcomerIsAwaited", newcomer_is_awaited, 20},
     HandoffScene{"Shrinks", shrinks, 20},
@@ -374,7 +334,7 @@ constexpr std::array scenes = {
     HandoffScene{"AnyCrashesAndComesBack", any_crashes_and_comes_back, 20},
     HandoffScene{"OneHangs", one_hangs, 10},
     HandoffScene{"PagesChangeMeanwhile", pages_change_meanwhile, 20},
-    HandoffScene{"GiverMissesAChange", giver_misses_a_change, 10},
+    HandoffScene{"LeaverMissedAPurge", leaver_missed_a_purge, 10},
 };
 
 }  // namespace

@@ -71,7 +71,8 @@ struct Scene {
   // For what takes long to find out: looked at now and then.
   [[nodiscard]] bool run_until_seen(const std::function<bool()>& done) {
     constexpr Milliseconds pause{5};
-    for (Milliseconds passed{0}; passed < most; passed += pause) {
+    constexpr Milliseconds patience{20'000};
+    for (Milliseconds passed{0}; passed < patience; passed += pause) {
       if (done()) return true;
       world.run_for(pause);
     }

@@ -6,7 +6,7 @@ import unittest
 from project import ROOT
 
 FOLDERS = [ROOT / "tests/end_to_end", ROOT / "tests/abuse"]
-SIMULATED = "".join(file.read_text() for file in (ROOT / "tests/simulation").glob("*_test.cc"))
+SIMULATED = "".join(file.read_text() for file in (ROOT / "tests/simulation").glob("*.cc"))
 
 
 class FailureModes(unittest.TestCase):

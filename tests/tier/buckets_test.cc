@@ -89,12 +89,13 @@ TEST(MembershipJson, TellsHowMembersAreWhereTheSourceDoes) {
 }
 
 TEST(MembershipJson, AReplicaTellsWhoItIsAndHowManyBucketsAreItsOwn) {
-  const auto self = [](const MembershipPointer& membership, std::string_view own_name) {
-    return nlohmann::json::parse(to_json(*membership, own_name))["self"].dump();
+  const auto self = [](const MembershipPointer& membership, const std::string& name) {
+    return nlohmann::json::parse(to_json(*membership, {name, 3, 5}))["self"];
   };
-  EXPECT_EQ(self(membership_of({"a"}), "a"), R"({"buckets":16384,"name":"a"})");
-  EXPECT_EQ(self(membership_of({"a"}), "b"), R"({"buckets":0,"name":"b"})");
-  EXPECT_EQ(self(membership_of({"a"}, 1, "simple-sha1"), "a"), R"({"buckets":null,"name":"a"})");
+  EXPECT_EQ(self(membership_of({"a"}), "a").dump(),
+            R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,"name":"a"})");
+  EXPECT_EQ(self(membership_of({"a"}), "b")["buckets"], 0);
+  EXPECT_TRUE(self(membership_of({"a"}, 1, "simple-sha1"), "a")["buckets"].is_null());
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::size_t give_all(Tier& tier, const std::string& giver, const std::vector<std
       const auto gift = tier.at(giver).give(bucket, taker);
       EXPECT_TRUE(gift);
       if (gift->epoch > 0) tier.at(taker).take(bucket, gift->epoch);
-      tier.at(giver).given_over(bucket, taker, true);
+      EXPECT_TRUE(tier.at(giver).given_over(bucket, taker));
+      tier.at(giver).emptied(bucket);
       ++count;
     }
   }
@@ -139,6 +140,41 @@ TEST(Leaving, WhoIsNowhereYetIsGivenNothingThoughItAsks) {
   EXPECT_TRUE(a.give(bucket, "b"));
 }
 
+// It removed what it had given, and still had the authority: the next miss asked the origin.
+TEST(Leaving, AGiftThatWasThoughtLostIsNotGivenOver) {
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*both, "b");
+  Tier tier({"a"});
+  tier.talk();
+  tier.start_replica("b");
+  for (const char* name : {"a", "b"}) tier.at(name).follow(both);
+  tier.talk();
+  ASSERT_TRUE(tier.at("a").give(bucket, "b"));
+  for (int i = 0; i < 2; ++i) tier.at("a").heard_again("b", {}, start);
+  EXPECT_TRUE(tier.at("a").answers_for(bucket));
+  EXPECT_FALSE(tier.at("a").given_over(bucket, "b"));
+  EXPECT_TRUE(tier.at("a").answers_for(bucket));
+}
+
+// From c by way of a to b, before c heard of a: a asked c, which gave it the bucket again.
+TEST(Leaving, WhoSaysThatItHasABucketIsAskedForIt) {
+  const auto all = membership_of({"a", "b", "c"});
+  const Bucket bucket = first_of(*all, "b");
+  std::vector<Epoch> of_c(shard::bucket_count);
+  of_c[bucket] = 2;
+  Authority a("a", 1);
+  a.follow(all);
+  static_cast<void>(a.take_due(start));
+  a.heard("b", {{2, 1}, std::vector<Epoch>(shard::bucket_count)}, {}, start);
+  a.heard("c", {{3, 1}, of_c}, {}, start);
+  a.take(bucket, 2);
+  ASSERT_TRUE(a.give(bucket, "b"));
+  ASSERT_TRUE(a.given_over(bucket, "b"));
+  const auto direction = a.direction(bucket);
+  ASSERT_EQ(direction.way, Way::holder);
+  EXPECT_EQ(direction.holder->name, "b") << "c says still that it holds it";
+}
+
 // It fetched something after it was forgotten, a purge did not reach it, and a sidecar that still
 // followed the old topology was given what was purged.
 TEST(Leaving, WhoIsNoMemberKeepsNothing) {
@@ -213,7 +249,8 @@ TEST(Leaving, ALeaverThatHeldNothingWhenItWasHeardIsHeardAgain) {
   const auto gift = tier.at("a").give(bucket, "b");
   ASSERT_TRUE(gift && gift->is_new);
   tier.at("b").take(bucket, gift->epoch);
-  tier.at("a").given_over(bucket, "b", true);
+  EXPECT_TRUE(tier.at("a").given_over(bucket, "b"));
+  tier.at("a").emptied(bucket);
   for (const char* name : {"a", "b"}) tier.at(name).follow(alone);
   tier.talk();
   ASSERT_EQ(tier.at("a").reachable(Authority::Among::leavers).size(), 1U);
@@ -295,10 +332,11 @@ TEST(Leaving, WhatIsStoredAfterABucketWasGivenIsACopy) {
   EXPECT_FALSE(tier.at("a").give(bucket, "b")->is_new);
   EXPECT_FALSE(tier.at("a").answers_for(bucket));
   tier.at("b").take(bucket, gift->epoch);
-  tier.at("a").given_over(bucket, "b", false);
+  EXPECT_TRUE(tier.at("a").given_over(bucket, "b"));
   EXPECT_TRUE(tier.at("a").own().has_copies(bucket));
   EXPECT_EQ(tier.at("a").give(bucket, "b")->epoch, 0U);
-  tier.at("a").given_over(bucket, "b", true);
+  EXPECT_TRUE(tier.at("a").given_over(bucket, "b"));
+  tier.at("a").emptied(bucket);
   EXPECT_FALSE(tier.at("a").own().has(bucket));
   EXPECT_EQ(tier.at("a").give(bucket, "c"), std::nullopt);
 }

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "tests/simulation/scene.h"
+
+namespace ringside::simulation {
+
+// A tier that changes while its pages do.
+struct ChangingScene {
+  static constexpr std::size_t pages = 12;
+
+  explicit ChangingScene(std::uint64_t seed)
+      : world(seed), tier(world, shape()), client(world, "client"), author(world, "author") {
+    for (std::size_t number = 0; number < pages; ++number) {
+      static_cast<void>(client.get(tier.address(), page(number)));
+    }
+  }
+
+  static Shape shape() {
+    const auto all = Network::parse("0.0.0.0/0").value();
+    Shape shape{.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true};
+    shape.of_replicas = [all](cache::Settings& settings) { settings.purge_from = {all}; };
+    shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
+    return shape;
+  }
+  static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
+  static std::string purge_request(const std::string& target) {
+    return fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
+  }
+
+  void change_members() {
+    const std::uint64_t what = world.random().below(3);
+    if (what == 0) tier.grow();
+    if (what == 1) tier.remove(world.random().below(2));
+  }
+
+  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
+  void tell_some() {
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      tier.tell_replica(index);
+      world.run_for(Milliseconds{world.random().below(20)});
+    }
+    for (std::size_t index = 0; index < tier.sidecars(); ++index) {
+      if (world.random().below(2) == 0) tier.publish(index);
+    }
+  }
+
+  // What is said by then, nobody is given any more.
+  void change_page() {
+    const std::string target = page(world.random().below(pages));
+    const auto meanwhile = client.begin(tier.address(1), get_request(target));
+    world.run_for(Milliseconds{world.random().below(12)});
+    tier.origin().renew();
+    const bool is_purge = world.random().below(2) == 0;
+    const auto request = is_purge ? purge_request(target) : post_request(target);
+    const auto done = author.ask(tier.address(world.random().below(2)), request);
+    EXPECT_EQ(done.reply.status, 200) << done.reply.body;
+    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
+    for (std::size_t round = 0; round < 3; ++round) {
+      expect_new(target);
+      world.run_for(Milliseconds{world.random().below(300)});
+    }
+  }
+
+  void expect_new(const std::string& target) {
+    for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+      const auto after = client.get(tier.address(sidecar), target);
+      EXPECT_EQ(after.reply.status, 200);
+      EXPECT_EQ(after.reply.field("x-version"), tier.origin().version()) << target;
+    }
+  }
+
+  World world;
+  SimulatedTier tier;
+  SimulatedClient client;
+  SimulatedClient author;
+};
+
+}  // namespace ringside::simulation

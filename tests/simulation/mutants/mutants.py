@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""python3 mutants.py SOURCES OUT: the handoff's sources with wrong decisions in them, for a test build.
+
+Each mutant is a switch (mutants.h): where it is chosen, the code does what stands here in the place
+of what it does. Its scene (handoff_scenes.cc) must object within so many seeds, which
+handoff_mutant_test.cc sees to. Writes a copy of each source, and rows.inc, the table of them all. An
+edit whose text is not found exactly once in its source is an error: it has to follow the code.
+"""
+
+import collections
+import dataclasses
+import pathlib
+import sys
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    source: str
+    text: str
+    mutated: str  # MUTANT: it is chosen
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    name: str
+    scene: str
+    seeds: int
+    edits: tuple[Edit, ...]
+
+
+AUTHORITY, TALK = "tier/authority.cc", "tier/authority_talk.cc"
+SOURCE, MOVES = "cache/bucket_source.cc", "cache/bucket_moves.cc"
+HOLDER, HANDLER = "cache/holder.cc", "cache/handler.cc"
+
+MUTANTS = (
+    Mutant(
+        "PurgesThatABatchMissedAreIgnored",
+        "LeaverMissedAPurge",
+        100,
+        (
+            Edit(
+                MOVES,
+                "core_.shared.purges.use_if_done(batch.purges_done, core_.core.steady_now(), "
+                "restore_all);",
+                "MUTANT ? (restore_all(), true) : core_.shared.purges.use_if_done("
+                "batch.purges_done, core_.core.steady_now(), restore_all);",
+            ),
+        ),
+    ),
+    Mutant(
+        "PurgesThatAFillMissedAreIgnored",
+        "LeaverMissedAPurge",
+        100,
+        (
+            Edit(
+                HOLDER,
+                "is_over_ = !tier::are_done(begun_, done);",
+                "is_over_ = !MUTANT && !tier::are_done(begun_, done);",
+            ),
+        ),
+    ),
+    Mutant(
+        "ABucketIsGivenOverBeforeTheTakerSaysThatItHasIt",
+        "NewcomerDies",
+        100,
+        (
+            Edit(
+                SOURCE,
+                "std::string batch = make_batch(giving, taker, now);",
+                "std::string batch = make_batch(giving, taker, now);"
+                "if (MUTANT) end_last(giving, taker);",
+            ),
+        ),
+    ),
+    Mutant(
+        "HoldingsOfAnOldIncarnationAreBelieved",
+        "AnyCrashesAndComesBack",
+        100,
+        (
+            Edit(
+                TALK,
+                "known->holdings = std::move(holdings);",
+                "if (!MUTANT || known->holdings.version.incarnation == 0) "
+                "known->holdings = std::move(holdings);",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhoIsAskedByAPeerAsksOn",
+        "ChangesOverlap",
+        100,
+        (
+            Edit(HANDLER, "if (fetches_for_peer(decision)) {", "if (!MUTANT && fetches_for_peer(decision)) {"),
+            Edit(HOLDER, "if (context.fills_peer) {", "if (!MUTANT && context.fills_peer) {"),
+        ),
+    ),
+    Mutant(
+        "AMoveMakesYoung",
+        "GrowsAfterAWhile",
+        100,
+        (
+            Edit(
+                "cache/moved_response.cc",
+                "freshness.received = asked - Milliseconds(static_cast<std::int64_t>"
+                "(numbers[Number::kept_ms]));",
+                "freshness.received = MUTANT ? asked : asked - Milliseconds("
+                "static_cast<std::int64_t>(numbers[Number::kept_ms]));",
+            ),
+        ),
+    ),
+    Mutant(
+        "LeaversAreForgotten",
+        "Shrinks",
+        100,
+        (
+            Edit(
+                AUTHORITY,
+                "if (!is_there || known.peer.name == own_name_) continue;",
+                "if (MUTANT || !is_there || known.peer.name == own_name_) continue;",
+            ),
+        ),
+    ),
+    Mutant(
+        "ABucketIsTakenOverAtTheFirstLook",
+        "ChangesOverlap",
+        200,
+        (
+            Edit(
+                AUTHORITY,
+                "if (known.state == State::heard && known.heard_in != round_) return;",
+                "if (!MUTANT && known.state == State::heard && known.heard_in != round_) return;",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhoDrainsIsGivenTo",
+        "RestartsOneAfterTheOther",
+        20,
+        (
+            Edit(
+                AUTHORITY,
+                "return is_gone || known->holdings.is_draining;",
+                "return is_gone || (!MUTANT && known->holdings.is_draining);",
+            ),
+        ),
+    ),
+    Mutant(
+        "ABucketIsGivenWhileSomethingOfItIsFetched",
+        "ColdRequestsAreInFlight",
+        100,
+        (
+            Edit(
+                SOURCE,
+                "const bool is_busy = flights_.size() > 0",
+                "const bool is_busy = !MUTANT && flights_.size() > 0",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhatLiesWhereNobodyLooksIsForgotten",
+        "ChangesOverlap",
+        100,
+        (
+            Edit(
+                AUTHORITY,
+                "if (own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;",
+                "if (MUTANT || own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhoMissesAsksTheOriginAtOnce",
+        "Grows",
+        20,
+        (
+            Edit(
+                HOLDER,
+                "if (!bucket || holders.answers_for(*bucket)) co_return nullptr;",
+                "if (MUTANT || !bucket || holders.answers_for(*bucket)) co_return nullptr;",
+            ),
+        ),
+    ),
+    Mutant(
+        "ABucketIsGivenToWhoIsNowhere",
+        "NewcomerIsAwaited",
+        100,
+        (
+            Edit(
+                AUTHORITY,
+                "if (is_unreachable(taker)) return std::nullopt;",
+                "if (!MUTANT && is_unreachable(taker)) return std::nullopt;",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhatWasGivenInVainIsRemoved",
+        "RestartsOneAfterTheOther",
+        500,
+        (
+            Edit(
+                SOURCE,
+                "return !authority.given_over(given.bucket, taker);",
+                "return !authority.given_over(given.bucket, taker) && !MUTANT;",
+            ),
+        ),
+    ),
+)
+
+
+def switch(number: int) -> str:
+    return f"::ringside::simulation::is_chosen({number})"
+
+
+def mutated(text: str, edits: list[tuple[int, Edit]]) -> str:
+    for number, edit in edits:
+        if text.count(edit.text) != 1:
+            name = MUTANTS[number].name
+            sys.exit(f"mutants.py: {name}: not once in {edit.source}: {edit.text}")
+        text = text.replace(edit.text, edit.mutated.replace("MUTANT", switch(number)))
+    return '#include "tests/simulation/mutants/mutants.h"\n' + text
+
+
+def main(sources: pathlib.Path, out: pathlib.Path) -> None:
+    by_source = collections.defaultdict(list)
+    for number, mutant in enumerate(MUTANTS):
+        for edit in mutant.edits:
+            by_source[edit.source].append((number, edit))
+    out.mkdir(parents=True, exist_ok=True)
+    for source, edits in by_source.items():
+        text = mutated((sources / source).read_text(), edits)
+        (out / pathlib.Path(source).name).write_text(text)
+    rows = (
+        f'{{{number}, "{one.name}", "{one.scene}", {one.seeds}}},\n'
+        for number, one in enumerate(MUTANTS)
+    )
+    (out / "rows.inc").write_text("".join(rows))
+
+
+if __name__ == "__main__":
+    main(*map(pathlib.Path, sys.argv[1:]))
