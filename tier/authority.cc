@@ -219,14 +219,18 @@ bool Authority::given_over(Bucket bucket, std::string_view taker) {
   if (own_.epochs[bucket] == 0) return true;
   const auto given = given_.find(bucket);
   if (given == given_.end() || given->second.to != taker) return false;
+  Known* const known = find(taker);
+  if (known == nullptr) {  // it left, and was forgotten since
+    given_.erase(given);
+    return false;
+  }
   // By this it says that it holds the bucket, which an answer under way does not know yet. Another
   // one may go on saying that it does, from whom we have it.
-  Known& known = *find(taker);
-  known.holdings.epochs.resize(bucket_count);
+  known->holdings.epochs.resize(bucket_count);
   highest_[bucket] = std::max(highest_[bucket], own_.epochs[bucket] + 1);
-  known.holdings.epochs[bucket] = std::max(known.holdings.epochs[bucket], highest_[bucket]);
-  known.is_doubted = known.is_asked;
-  known.is_wanted = true;
+  known->holdings.epochs[bucket] = std::max(known->holdings.epochs[bucket], highest_[bucket]);
+  known->is_doubted = known->is_asked;
+  known->is_wanted = true;
   let_go(bucket);
   ++own_.version.number;
   return true;

@@ -156,6 +156,23 @@ TEST(Leaving, AGiftThatWasThoughtLostIsNotGivenOver) {
   EXPECT_TRUE(tier.at("a").answers_for(bucket));
 }
 
+TEST(Leaving, WhoLeftAndWasForgottenIsNotGivenWhatItWasToHave) {
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*both, "b");
+  Authority a("a", 1);
+  a.follow(membership_of({"a"}));
+  a.follow(both);
+  static_cast<void>(a.take_due(start));
+  a.heard("b", {{2, 1}, std::vector<Epoch>(shard::bucket_count)}, {}, start);
+  ASSERT_TRUE(a.give(bucket, "b"));
+  a.follow(membership_of({"a"}));
+  static_cast<void>(a.take_due(start));
+  a.heard("b", {{2, 2}, std::vector<Epoch>(shard::bucket_count)}, {}, start);
+  EXPECT_TRUE(a.reachable(Authority::Among::all).empty());
+  EXPECT_FALSE(a.given_over(bucket, "b"));
+  EXPECT_TRUE(a.answers_for(bucket));
+}
+
 // From c by way of a to b, before c heard of a: a asked c, which gave it the bucket again.
 TEST(Leaving, WhoSaysThatItHasABucketIsAskedForIt) {
   const auto all = membership_of({"a", "b", "c"});
