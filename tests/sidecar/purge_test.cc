@@ -68,8 +68,9 @@ TEST(Purge, AsksEveryReplicaAndNamesTheMissing) {
   EXPECT_EQ(report.missing[0].find("cache-1: cannot connect"), 0U) << report.missing[0];
   EXPECT_TRUE(report.missing[1].starts_with("cache-3: takes no purges from this sidecar; give it"));
   const std::string asked = one.heads().back();
-  EXPECT_TRUE(asked.starts_with("PURGE /a?b HTTP/1.1\r\nHost: a.test\r\nRingside-Purge: "))
+  EXPECT_TRUE(asked.starts_with("PURGE /a?b HTTP/1.1\r\nHost: a.test\r\nRingside-Topology: "))
       << asked;
+  EXPECT_NE(asked.find("\r\nRingside-Purge: "), std::string::npos) << asked;
   EXPECT_TRUE(asked.ends_with(" 1\r\n\r\n")) << asked;
 }
 
