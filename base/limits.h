@@ -299,6 +299,8 @@ constexpr size_t object_share_divisor = 8;
 // {}: what clients are given of bodies that are not stored (any more) takes at most 1/4 of the
 // store | nothing more is stored; of those who take nothing who was waited for longest is cut
 constexpr size_t pinned_share_divisor = 4;
+// {} | who has taken nothing for less long is waiting for the network, and is not cut
+constexpr Milliseconds stalled_least{250};
 // {} that are mapped at once, in blocks of {}; pieces below {} are the allocator's; runs below {} |
 // bodies lie in slabs, in several runs where there is no long one; another slab is mapped
 constexpr size_t slab_size_bytes = kMiB;

@@ -111,7 +111,7 @@ struct CoreState {
   void relieve(std::size_t cores) {
     const std::size_t most = shared.store.pinned_most_bytes();
     const std::size_t pinned = shared.store.memory().pinned_bytes();
-    if (pinned > most) stalled.cut((pinned - most) / cores + 1);
+    if (pinned > most) stalled.cut((pinned - most) / cores + 1, core.steady_now());
   }
 
   net::Core& core;

@@ -338,7 +338,8 @@ void Handler::refuse(const Error& error, http::Response& response) {
 void Handler::stalled(const http::Response& response, net::Closable& client) {
   response_ = &response;
   client_ = &client;
-  transaction_.core.stalled.add(*this);
+  CoreState& core = transaction_.core;
+  core.stalled.add(*this, core.core.steady_now());
 }
 
 void Handler::resumed() { unlink(); }

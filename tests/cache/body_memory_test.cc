@@ -110,21 +110,39 @@ struct Waiting final : Stalled {
 
 TEST(StalledList, CutsWhoWaitsForLongestAndPinsAnything) {
   StalledList list;
+  const SteadyPoint began{};
+  const SteadyPoint later = began + limits::stalled_least;
   Waiting pins_nothing(0), first(10), second(10), third(10);
-  list.add(pins_nothing);
-  list.add(first);
-  list.add(second);
-  list.add(third);
+  list.add(pins_nothing, began);
+  list.add(first, began);
+  list.add(second, began);
+  list.add(third, began);
   first.unlink();  // it has taken something
-  list.add(first);
-  list.cut(15);
+  list.add(first, began);
+  list.cut(15, later);
   EXPECT_EQ(pins_nothing.cuts, 0U);
   EXPECT_EQ(first.cuts, 0U);
   EXPECT_EQ(second.cuts, 1U);
   EXPECT_EQ(third.cuts, 1U);
-  list.cut(15);
+  list.cut(15, later);
   EXPECT_EQ(first.cuts, 1U);
   EXPECT_EQ(second.cuts, 1U);
+}
+
+// An end-to-end test saw it: the slow ones were another core's.
+TEST(StalledList, AClientThatHasOnlyJustBegunToWaitDoesNotPayForSlowOnesOfAnotherCore) {
+  StalledList list;
+  const SteadyPoint now{};
+  Waiting honest(10), slow(10);
+  list.add(honest, now);
+  list.cut(15, now + limits::stalled_least - Milliseconds(1));
+  EXPECT_EQ(honest.cuts, 0U);
+  honest.unlink();
+  list.add(slow, now);
+  list.add(honest, now + Milliseconds(1));
+  list.cut(15, now + limits::stalled_least);
+  EXPECT_EQ(slow.cuts, 1U);
+  EXPECT_EQ(honest.cuts, 0U);
 }
 
 }  // namespace
