@@ -160,6 +160,45 @@ void changes_overlap(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+void weights_change(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  const std::size_t heavy = scene.any_replica();
+  scene.tier.weigh(heavy, 3);
+  scene.publish_in_any_order();
+  scene.tier.weigh(heavy, 1);
+  scene.tier.weigh(scene.any_replica(), 2);
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// Nobody is left to give anything to: all of it is lost, and nobody waits for ever.
+void all_restart_at_once(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    scene.tier.leave(index);
+    scene.run_for_a_while();
+  }
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    ASSERT_TRUE(scene.run_until_given(index));
+  }
+  EXPECT_TRUE(scene.run_until_all_answered());
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    scene.tier.crash_replica(index);
+  }
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    scene.tier.start_replica(index);
+    if (seed % 2 == 0) scene.run_for_a_while();
+  }
+  scene.world.run_for(limits::holder_pause_most);
+  SimulatedClients later(scene.world, "later", scene.tier.addresses(), scene.targets, 1);
+  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, most));
+  EXPECT_EQ(later.wrong(), std::vector<std::string>());
+  // Once with the restart, and once before it: where nobody is to take a bucket, nobody is asked
+  // for it.
+  scene.expect_end(2 * paths);
+}
+
 // What a new member had is lost with it, and nothing else.
 void newcomer_dies(std::uint64_t seed) {
   MovingScene scene(seed, 3);
@@ -327,6 +366,8 @@ constexpr std::array scenes = {
     HandoffScene{"Shrinks", shrinks, 20},
     HandoffScene{"RestartsOneAfterTheOther", restarts_one_after_the_other, 10},
     HandoffScene{"ChangesOverlap", changes_overlap, 20},
+    HandoffScene{"WeightsChange", weights_change, 20},
+    HandoffScene{"AllRestartAtOnce", all_restart_at_once, 10},
     HandoffScene{"NewcomerDies", newcomer_dies, 20},
     HandoffScene{"GiverDies", giver_dies, 20},
     HandoffScene{"ConnectionsBreak", connections_break, 20},

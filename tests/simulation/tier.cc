@@ -84,12 +84,18 @@ void SimulatedTier::grow() {
 void SimulatedTier::announce() {
   replicas_.push_back({&world_.add_machine(fmt::format("cache-{}", replicas_.size())), nullptr});
   is_member_.push_back(true);
+  weights_.push_back(1);
   was_started_.push_back(false);
   ++version_;
 }
 
 void SimulatedTier::remove(std::size_t index) {
   is_member_[index] = false;
+  ++version_;
+}
+
+void SimulatedTier::weigh(std::size_t index, std::uint32_t weight) {
+  weights_[index] = weight;
   ++version_;
 }
 
@@ -171,7 +177,7 @@ tier::MembershipPointer SimulatedTier::membership() const {
     // As Kubernetes has it: a member is named first, and is somewhere later.
     const bool is_there = place.process != nullptr || was_started_[index];
     const Endpoint address = is_there ? port_of(*place.machine) : Endpoint{};
-    members.push_back({{place.machine->host.name(), 1, ""}, address});
+    members.push_back({{place.machine->host.name(), weights_[index], ""}, address});
   }
   return tier::make_membership(members, "ring", version_).value();
 }

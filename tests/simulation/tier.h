@@ -72,6 +72,8 @@ class SimulatedTier {
   void announce();
   // That replica is no member any more, of which nobody knows until publish(). It goes on running.
   void remove(std::size_t index);
+  // It is to have more or less than before, of which nobody knows until publish().
+  void weigh(std::size_t index, std::uint32_t weight);
   // Its process is told to end: the others take what it holds.
   void leave(std::size_t index) { replicas_[index].process->give_all(); }
   // Of how many buckets it holds something that others are to take.
@@ -102,6 +104,7 @@ class SimulatedTier {
   const Endpoint origin_address_;
   std::vector<Place<cache::Replica>> replicas_;
   std::vector<bool> is_member_;  // of these
+  std::vector<std::uint32_t> weights_;
   std::vector<bool> was_started_;
   std::vector<Place<sidecar::Sidecar>> sidecars_;
   std::uint64_t version_ = 1;
