@@ -81,6 +81,10 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.away();
   }
+  [[nodiscard]] std::size_t unheard() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.unheard();
+  }
   // Rings with the next change.
   [[nodiscard]] std::vector<tier::Peer> givers(const Bell& bell) {
     const std::lock_guard lock(mutex_);

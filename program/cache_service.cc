@@ -37,6 +37,13 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
 
 std::vector<metrics::Totals> CacheService::totals() const { return {replica_->sheet().totals()}; }
 
+std::string CacheService::not_ready() const {
+  const std::size_t peers = replica_->peers_unheard();
+  if (peers == 0) return {};
+  return fmt::format("{} other replica{} yet to tell what {}", peers,
+                     peers == 1 ? " has" : "s have", peers == 1 ? "it holds" : "they hold");
+}
+
 std::vector<std::string> CacheService::details() const {
   const std::lock_guard lock(mutex_);
   const auto& [memory, machine] = std::tie(configuration_.memory, configuration_.machine);

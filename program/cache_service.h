@@ -25,7 +25,7 @@ class CacheService final : public MemberService {
   [[nodiscard]] tier::Self self() const override {
     return {replica_->name(), replica_->buckets_away(), replica_->buckets_to_give()};
   }
-  [[nodiscard]] std::string not_ready() const override { return {}; }
+  [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void give_all() override;

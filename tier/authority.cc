@@ -318,4 +318,10 @@ std::size_t Authority::away() const noexcept {
       ours_.begin(), ours_.end(), [this](Bucket bucket) { return own_.epochs[bucket] == 0; }));
 }
 
+std::size_t Authority::unheard() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(peers_.begin(), peers_.end(),
+                    [](const Known& known) { return known.state == State::unheard; }));
+}
+
 }  // namespace ringside::tier

@@ -152,6 +152,8 @@ class Authority {
   [[nodiscard]] const Holdings& own() const noexcept { return own_; }
   // How many buckets this replica is to take that another one holds.
   [[nodiscard]] std::size_t away() const noexcept;
+  // How many may hold something and have not answered yet.
+  [[nodiscard]] std::size_t unheard() const noexcept;
 
  private:
   enum class State { unheard, heard, unreachable };

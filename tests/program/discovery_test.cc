@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
 #include <string>
 
@@ -12,10 +14,13 @@
 #include "program/sidecar_service.h"
 #include "program/values.h"
 #include "replay/sample_origin.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/scripted_peer.h"
 
 namespace ringside::program {
 namespace {
 
+using support::FakeClock;
 using testing::HasSubstr;
 
 const SystemClock system_clock;
@@ -76,6 +81,41 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   EXPECT_EQ(sidecar->not_ready(), "no replica is known");
   sidecar->stop();
   cache->stop();
+}
+
+TEST(Following, AReplicaIsReadyOnceItHasHeardItsPeersOrWaitedForLong) {
+  const auto origin = *replay::SampleOrigin::start(any_port, system_clock);
+  Configuration configuration = discovering(Command::cache);
+  configuration.name = "cache-0";
+  configuration.insecure_peers = true;
+  configuration.origins = {net::Origin{origin->address(), 1}};
+  boost::asio::io_context context;
+  const boost::asio::ip::tcp::endpoint place(boost::asio::ip::address_v4::loopback(), 0);
+  boost::asio::ip::tcp::acceptor silent(context, place);  // connections wait for ever
+  const Endpoint peer{"127.0.0.1", silent.local_endpoint().port()};
+  FakeClock clock;
+  const auto cache = *CacheService::start(configuration, clock);
+  ASSERT_TRUE(cache->follow(roster_at(1, {cache->address(), peer})));
+  EXPECT_EQ(cache->not_ready(), "1 other replica has yet to tell what it holds");
+  clock.advance(limits::holdings_patience - Milliseconds(1));
+  EXPECT_EQ(cache->not_ready(), "1 other replica has yet to tell what it holds");
+  clock.advance(Milliseconds(1));
+  EXPECT_EQ(cache->not_ready(), "");
+  ASSERT_TRUE(cache->follow(roster_at(2, {cache->address(), peer, peer})));
+  EXPECT_EQ(cache->not_ready(), "") << "one that has served goes on";
+  cache->stop();
+
+  const auto first = *CacheService::start(configuration, clock);
+  configuration.name = "cache-1";
+  const auto second = *CacheService::start(configuration, clock);
+  const auto roster = roster_at(1, {first->address(), second->address()});
+  ASSERT_TRUE(first->follow(roster));
+  ASSERT_TRUE(second->follow(roster));
+  EXPECT_TRUE(support::eventually([&] { return first->not_ready().empty(); }))
+      << "the clock stands still";
+  EXPECT_TRUE(support::eventually([&] { return second->not_ready().empty(); }));
+  first->stop();
+  second->stop();
 }
 
 TEST(Following, ASidecarWhoseReplicasAreNowhereIsNotReady) {
