@@ -144,11 +144,14 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
+      names_us_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
-      if (next_ && was_asked(next_->name) && core_.core.steady_now() < patience_) {
-        // One has given it to the other, which has not heard of that yet.
+      // One of two, of which we may be one, has given it to the other: that one has not heard of
+      // it yet.
+      const bool is_on_its_way = names_us_ || (next_ && was_asked(next_->name));
+      if (is_on_its_way && core_.core.steady_now() < patience_) {
         co_await waiter_.wait(core_.core.steady_now() + pause_);
         pause_ *= 2;
         tried = 0;
@@ -211,10 +214,10 @@ class Walk {
 
   void heed(const tier::Peer& holder, const Refusal& refusal) {
     count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
+    names_us_ = refusal.given == 0 && refusal.holder == core_.shared.name;
     holders_.change([&](tier::Authority& authority) {
       if (refusal.given > 0) return authority.take(bucket_, refusal.given);
-      // We have it already, or in a moment.
-      if (refusal.holder == core_.shared.name) return;
+      if (names_us_) return;
       next_ = authority.peer(refusal.holder);
       if (!next_) authority.doubt(holder.name);
     });
@@ -236,6 +239,7 @@ class Walk {
   net::Waiter waiter_;
   Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
+  bool names_us_ = false;           // the last refusal
 };
 
 }  // namespace
