@@ -25,6 +25,14 @@ constexpr unsigned holders_tried = 3;
 // {} that a leaver can't be reached | nobody asks it any more; what it holds is lost
 constexpr Milliseconds leaver_patience{30'000};
 
+// {} of those that a process followed last | a peer that tells of an older one makes it read its
+// source of members again
+constexpr size_t topologies_remembered = 8;
+// {}, doubling to {}, since it was read again because of what a peer told | it is not read again
+// for that
+constexpr Milliseconds reread_pause{1'000};
+constexpr Milliseconds reread_pause_most{60'000};
+
 // # What moves
 
 // (--move-rate) {} MiB a second, into one replica; 0: nothing moves | it comes later

@@ -25,6 +25,7 @@
 #include "metrics/sheet.h"
 #include "net/core.h"
 #include "net/origin_gates.h"
+#include "tier/topology_news.h"
 
 namespace ringside::cache {
 
@@ -43,6 +44,7 @@ struct Shared {
   MissedPurges missed;
   Holders holders;
   PurgeLog purges;
+  tier::TopologyNews topologies;
   std::atomic<std::uint64_t> invalidations{0};  // that have a number of our own, by our mark
   BucketSource source{store, flights, holders};
   // Of other replicas, into this one.

@@ -134,7 +134,8 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   }
   if (context.hop.answer_here) {
     co_await relay(transaction_);
-    co_return answer_options(response);
+    answer_options(response);
+    co_return transaction_.tell_topology(response);
   }
   if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
@@ -177,6 +178,7 @@ Result<void> Handler::look() {
   auto understood = read_context(*transaction_.request, *transaction_.settings,
                                  transaction_.core.identity.via, from_, transaction_.context,
                                  is_member ? Keyspace::members : Keyspace::strangers);
+  if (transaction_.context.from_sidecar) transaction_.compare_topology();
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {
@@ -244,6 +246,7 @@ void Handler::name_holder(std::string_view holder, http::Response& response) {
   http::add_date(response.fields, transaction_.now());
   response.fields.add(http::internal::outcome, metrics::name(transaction_.outcome));
   response.fields.add(http::internal::holder, holder);
+  transaction_.tell_topology(response);
 }
 
 Task<void> Handler::answer_shared(http::Response& response) {
@@ -324,6 +327,7 @@ Task<void> Handler::purge(http::Response& response) {
   co_await relay(transaction_);
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
+  transaction_.tell_topology(response);
 }
 
 void Handler::refuse(const Error& error, http::Response& response) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "cache/peer_exchange.h"
 #include "http/internal_fields.h"
 #include "net/waiter.h"
 
@@ -187,6 +188,7 @@ class Walk {
       co_return nullptr;
     }
     const http::ResponseHead& head = exchange->head();
+    hear_topology(core_, head);
     const auto other =
         head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
     const bool is_heeded = head.fields.has(http::internal::outcome);

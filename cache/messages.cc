@@ -98,8 +98,9 @@ void write_holder_fields(http::FieldLines& out, const http::RequestHead& request
   namespace internal = http::internal;
   out.clear();
   add_request(out, request, context, settings, fill.own_via, asking);
-  for (const std::string_view name : {internal::topology, internal::extra_key, internal::bucket,
-                                      internal::scheme, internal::client}) {
+  if (settings.membership) out.add(internal::topology, settings.membership->topology_id);
+  for (const std::string_view name :
+       {internal::extra_key, internal::bucket, internal::scheme, internal::client}) {
     if (const auto value = request.fields.first(name)) out.add(name, *value);
   }
   out.add(internal::fill, fill.own_name);
@@ -199,6 +200,7 @@ void end_response(http::Response& out, const ResponseNotes& notes) {
     http::add_cache_status(fields, notes.status);
   }
   if (notes.to_impostor) fields.add(http::internal::unproven, "1");
+  if (!notes.topology.empty()) fields.add(http::internal::topology, notes.topology);
   if (notes.to_sidecar) {
     fields.add(http::internal::outcome, metrics::name(notes.outcome));
     if (notes.near_ttl) {

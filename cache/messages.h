@@ -51,6 +51,7 @@ struct ResponseNotes {
   std::optional<std::uint64_t> length_bytes{};  // Content-Length
   std::optional<Milliseconds> near_ttl{};       // see internal::near_ttl
   bool to_sidecar = false;
+  std::string_view topology{};     // our own's id, where who asks follows another one
   bool to_peer = false;            // which says itself how it came by it
   Milliseconds age_beyond{0};      // see internal::age_beyond
   std::string_view purges_done{};  // see internal::purges_done

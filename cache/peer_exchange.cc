@@ -12,8 +12,9 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Pee
   const auto& membership = core.settings->membership;
   if (question.host.empty()) question.host = peer.address.text();
   if (question.method == "OPTIONS") question.fields += "Max-Forwards: 0\r\n";
-  question.fields += fmt::format("{}: {}\r\n", http::internal::topology,
-                                 membership ? membership->topology_id : std::string("0"));
+  question.fields +=
+      fmt::format("{}: {}\r\n", http::internal::topology,
+                  membership ? std::string_view(membership->topology_id) : tier::no_topology_id);
   hop::UpstreamRequest request;
   request.method = question.method;
   request.target = &question.target;
@@ -26,12 +27,18 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Pee
   auto exchange = core.peers->exchange();
   const auto answered = co_await exchange->ask(peer.address, request, limits);
   if (!answered) co_return answered.error();
+  hear_topology(core, exchange->head());
   const int status = exchange->head().status;
   if (status / 100 != 2) {
     co_return Error{ErrorKind::overloaded, ErrorSource::peer, Retry::no,
                     fmt::format("it answered {}", status)};
   }
   co_return std::move(exchange);
+}
+
+void hear_topology(CoreState& core, const http::ResponseHead& head) {
+  const auto said = head.fields.first(http::internal::topology);
+  if (said) core.shared.topologies.hear(*said, core.core.steady_now());
 }
 
 Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes) {

@@ -28,6 +28,9 @@ struct PeerQuestion {
                                                                     tier::Peer peer,
                                                                     PeerQuestion question);
 
+// A peer's answer may tell of another topology than ours.
+void hear_topology(CoreState& core, const http::ResponseHead& head);
+
 // All of an answer's content; an Error where it is larger than that.
 [[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes);
 

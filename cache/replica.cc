@@ -71,6 +71,7 @@ struct Replica::Impl {
     const tier::MembershipPointer& of = next.membership;
     if (!of) return;
     sheet.set_topology(of->topology->version(), of->size(), of->topology_id);
+    shared.topologies.follow(of->topology_id);
   }
 
   Shared shared;
@@ -133,6 +134,8 @@ std::shared_ptr<const Settings> Replica::settings() const { return impl_->settin
 std::vector<std::string> Replica::failing_origins() const {
   return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
+
+tier::TopologyNews& Replica::topology_news() const noexcept { return impl_->shared.topologies; }
 
 const metrics::Sheet& Replica::sheet() const {
   const Shared& shared = impl_->shared;

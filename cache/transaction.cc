@@ -36,6 +36,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   given = nullptr;
   own_lines.clear();
   purges_done.clear();
+  told_topology = {};
 }
 
 ResponseNotes Transaction::notes() const noexcept {
@@ -46,6 +47,7 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.to_peer = context.fills_peer;
   notes.purges_done = purges_done;
   notes.to_impostor = is_from_impostor;
+  notes.topology = told_topology;
   notes.own_lines = own_lines;
   return notes;
 }
@@ -53,6 +55,19 @@ ResponseNotes Transaction::notes() const noexcept {
 const Rules& Transaction::response_rules() const noexcept {
   static const Rules none;
   return context.fills_peer ? none : rules();
+}
+
+void Transaction::compare_topology() {
+  const auto said = request->fields.first(http::internal::topology);
+  if (!said || !settings->membership) return;
+  const std::string& own = settings->membership->topology_id;
+  if (*said == own) return;
+  told_topology = own;
+  core.shared.topologies.hear(*said, core.core.steady_now());
+}
+
+void Transaction::tell_topology(http::Response& response) const {
+  if (!told_topology.empty()) response.fields.add(http::internal::topology, told_topology);
 }
 
 http::Caller* Transaction::interim_to() const noexcept {
@@ -66,6 +81,7 @@ void Transaction::refuse(const Error& error, http::Response& response) {
   http::append_cache_status(text, status);
   http::make_error_response(response, error, {core.identity.name, text, now()});
   if (is_from_impostor) response.fields.add(http::internal::unproven, "1");
+  tell_topology(response);
   if (context.from_sidecar) {
     response.fields.add(http::internal::outcome, metrics::name(outcome));
     if (error.source != ErrorSource::client) {

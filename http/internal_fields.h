@@ -8,7 +8,9 @@ namespace ringside::http::internal {
 
 inline constexpr std::string_view prefix = "Ringside-";
 
-// To the replica: the id of the topology by which it was chosen.
+// To the replica: the id of the topology by which it was chosen, or that the peer follows. With the
+// answer: that of the replica's, where it is another one. Who has never followed that one reads its
+// own source of members again (tier/topology_news.h).
 inline constexpr std::string_view topology = "Ringside-Topology";
 // To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
 inline constexpr std::string_view extra_key = "Ringside-Extra-Key";

@@ -34,6 +34,8 @@ class ApiClient {
 
   // From any thread: whatever waits ends at once, with a failure, and nothing begins any more.
   void stop() noexcept { halt_.order(); }
+  // Likewise, but what begins later does begin.
+  void cut() noexcept { halt_.cut(); }
   [[nodiscard]] bool stopped() const noexcept { return halt_.ordered(); }
 
   [[nodiscard]] const Access& access() const noexcept { return access_; }

@@ -20,6 +20,7 @@ struct DiscoveryFigures {
   std::optional<TimePoint> last_answer;  // or event; absent: never yet
   std::string words;                     // one line for people: what is known, or what is wrong
   std::uint64_t rosters = 0;             // told to the follower
+  std::uint64_t read_again = 0;          // times that it was asked to, see Discovery::read_again
   std::array<std::uint64_t, failure_reasons.size()> failures{};  // by FailureReason
 };
 
@@ -36,6 +37,9 @@ class Discovery {
   Discovery& operator=(const Discovery&) = delete;
 
   [[nodiscard]] virtual DiscoveryFigures figures() const = 0;  // thread-safe
+  // There is something new, as others say: asks the source at once, and does not wait for what it
+  // answers. Thread-safe.
+  virtual void read_again() = 0;
   // "kubernetes", "dns"
   [[nodiscard]] virtual std::string_view source() const noexcept = 0;
 

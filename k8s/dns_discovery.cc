@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -44,6 +45,11 @@ class DnsDiscovery final : public Discovery {
     const std::lock_guard lock(mutex_);
     return figures_;
   }
+  void read_again() override {
+    wakes_.ring();
+    const std::lock_guard lock(mutex_);
+    ++figures_.read_again;
+  }
   [[nodiscard]] std::string_view source() const noexcept override { return "dns"; }
 
  private:
@@ -63,8 +69,10 @@ class DnsDiscovery final : public Discovery {
   }
 
   void wait(Milliseconds most) const noexcept {
-    pollfd polled{halt_.descriptor(), POLLIN, 0};
-    ::poll(&polled, 1, static_cast<int>(most.count()));  // woken early, it asks early
+    std::array<pollfd, 2> polled{pollfd{halt_.descriptor(), POLLIN, 0},
+                                 pollfd{wakes_.descriptor(), POLLIN, 0}};
+    ::poll(polled.data(), polled.size(), static_cast<int>(most.count()));  // early: it asks early
+    wakes_.still();
   }
 
   Outcome<DnsAnswer> ask() {
@@ -132,6 +140,7 @@ class DnsDiscovery final : public Discovery {
   DiscoveryFigures figures_;
 
   Halt halt_;
+  Bell wakes_;
   std::thread thread_;  // last: it uses all of the above
 };
 

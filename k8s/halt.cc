@@ -13,6 +13,17 @@ Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+Bell::Bell() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  RINGSIDE_CHECK(event_.get() >= 0);
+}
+
+void Bell::ring() const noexcept { ::eventfd_write(event_.get(), 1); }
+
+void Bell::still() const noexcept {
+  eventfd_t rings = 0;
+  ::eventfd_read(event_.get(), &rings);
+}
+
 Halt::Halt() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   RINGSIDE_CHECK(event_.get() >= 0);
 }
@@ -21,6 +32,11 @@ void Halt::order() noexcept {
   const std::lock_guard lock(mutex_);
   if (ordered_.exchange(true)) return;
   RINGSIDE_CHECK(::eventfd_write(event_.get(), 1) == 0);
+  for (const Descriptor& each : held_) ::shutdown(each.get(), SHUT_RDWR);
+}
+
+void Halt::cut() noexcept {
+  const std::lock_guard lock(mutex_);
   for (const Descriptor& each : held_) ::shutdown(each.get(), SHUT_RDWR);
 }
 

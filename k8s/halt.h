@@ -24,12 +24,26 @@ class Descriptor {
   int descriptor_;
 };
 
+// Wakes who polls its descriptor, until it is still. Thread-safe.
+class Bell {
+ public:
+  Bell();
+  void ring() const noexcept;
+  void still() const noexcept;
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+
+ private:
+  Descriptor event_;
+};
+
 // Ends, once and for good, whatever waits on sockets in other threads. Thread-safe.
 class Halt {
  public:
   Halt();
 
   void order() noexcept;
+  // Ends what is held at this moment, and nothing that begins later.
+  void cut() noexcept;
   [[nodiscard]] bool ordered() const noexcept { return ordered_.load(); }
   // Readable once it is ordered: for those who poll.
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }

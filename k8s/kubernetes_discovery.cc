@@ -71,6 +71,7 @@ class KubernetesDiscovery final : public Discovery {
   ~KubernetesDiscovery() override;
 
   [[nodiscard]] DiscoveryFigures figures() const override;
+  void read_again() override;
   [[nodiscard]] std::string_view source() const noexcept override { return "kubernetes"; }
 
  private:
@@ -108,6 +109,7 @@ class KubernetesDiscovery final : public Discovery {
   std::optional<Failure> wrong_;  // what the last assembling failed with
   std::string doubt_;
   std::uint64_t rosters_ = 0;
+  std::uint64_t read_again_ = 0;
   std::array<std::uint64_t, failure_reasons.size()> assembly_failures_{};
 
   std::thread set_thread_;
@@ -152,6 +154,13 @@ KubernetesDiscovery::~KubernetesDiscovery() {
   set_thread_.join();
   slices_thread_.join();
   publisher_.join();
+}
+
+void KubernetesDiscovery::read_again() {
+  set_reflector_.watch_again();
+  const Lock lock(mutex_);
+  if (slices_reflector_ != nullptr) slices_reflector_->watch_again();
+  ++read_again_;
 }
 
 Reflector::Reports KubernetesDiscovery::reports_to(Contact& contact,
@@ -308,6 +317,7 @@ DiscoveryFigures KubernetesDiscovery::figures() const {
   if (of_set && of_slices) figures.last_answer = std::min(*of_set, *of_slices);
   figures.words = words();
   figures.rosters = rosters_;
+  figures.read_again = read_again_;
   for (const FailureReason reason : failure_reasons) {
     const auto at = static_cast<std::size_t>(reason);
     figures.failures[at] =

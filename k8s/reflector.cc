@@ -54,6 +54,12 @@ void Reflector::stop() {
   stopping_.notify_all();
 }
 
+void Reflector::watch_again() {
+  if (!is_watching_.load()) return;
+  is_cut_.store(true);
+  client_.cut();
+}
+
 bool Reflector::pause(Milliseconds wait) {
   std::unique_lock lock(mutex_);
   return !stopping_.wait_for(lock, wait, [this] { return stopped_; });
@@ -109,8 +115,12 @@ Attempt Reflector::watch() {
   Attempt attempt;
   attempt.act = Act::watch;
   const auto begun = std::chrono::steady_clock::now();
-  if (auto asked = ask_watch(attempt); !asked) {
-    failure_ = asked.error();
+  is_cut_.store(false);
+  is_watching_.store(true);
+  auto asked = ask_watch(attempt);
+  is_watching_.store(false);
+  if (!asked && !is_cut_.load()) {
+    failure_ = std::move(asked.error());
   } else {
     heard(Sign::event);  // that it ends in order is one
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -46,6 +47,9 @@ class Reflector {
   void run();
   // From any thread; run() returns soon, whatever it waits for.
   void stop();
+  // From any thread: ends the watch that is open, so that it begins anew where it was. What the
+  // server has told meanwhile, on a connection that is dead without our knowing, comes with it.
+  void watch_again();
 
  private:
   enum class Sign { list, opening, event };
@@ -74,6 +78,9 @@ class Reflector {
   // What shows that the last failure is over: lists may work where watches are refused, and watches
   // be accepted that fail each time.
   Sign needed_ = Sign::list;
+
+  std::atomic<bool> is_cut_{false};  // the watch that is open, by us
+  std::atomic<bool> is_watching_{false};
 
   std::mutex mutex_;  // of `stopped_`
   std::condition_variable stopping_;

@@ -92,6 +92,9 @@ constexpr auto discovery_rows = std::to_array<FigureRow<Discovery>>({
      &Discovery::last_answer_timestamp_seconds},
     {"ringside_discovery_topologies_total", "Times that news of the members were put to use.",
      Kind::counter, &Discovery::topologies},
+    {"ringside_discovery_read_again_total",
+     "Times that a peer told of an unknown topology and the source was asked at once.",
+     Kind::counter, &Discovery::read_again},
     {"ringside_replicas_ready", "Members that their source calls ready.", Kind::gauge,
      &Discovery::replicas_ready},
 });

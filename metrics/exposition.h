@@ -30,6 +30,7 @@ struct OperationFigures {
     bool in_touch = false;                     // with the source of the members
     double last_answer_timestamp_seconds = 0;  // of it, since the Unix epoch; 0: never yet
     std::uint64_t topologies = 0;              // made of what it told
+    std::uint64_t read_again = 0;              // times, since a peer spoke of an unknown one
     std::uint64_t replicas_ready = 0;          // members that it calls ready
     std::vector<std::pair<std::string, std::uint64_t>> failures;  // by reason
   };

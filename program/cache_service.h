@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -27,6 +29,9 @@ class CacheService final : public MemberService {
   }
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
+  void read_again_by(std::function<void()> read_again) override {
+    replica_->topology_news().read_again_by(std::move(read_again));
+  }
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void give_all() override;
   [[nodiscard]] std::size_t buckets_to_give() const override { return replica_->buckets_to_give(); }

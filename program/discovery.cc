@@ -85,6 +85,7 @@ metrics::OperationFigures::Discovery discovery_figures(const k8s::DiscoveryFigur
         std::chrono::duration<double>(figures.last_answer->time_since_epoch()).count();
   }
   out.topologies = figures.rosters;
+  out.read_again = figures.read_again;
   out.replicas_ready = membership.ready_members();
   for (std::size_t index = 0; index < k8s::failure_reasons.size(); ++index) {
     out.failures.emplace_back(k8s::name(k8s::failure_reasons[index]), figures.failures[index]);

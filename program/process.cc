@@ -23,12 +23,15 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
       discovery_(std::move(parts.discovery)),
       configuration_(std::move(configuration)) {
   add_pages();
+  if (discovery_ == nullptr) return;
+  service_.read_again_by([this] { discovery_->read_again(); });
 }
 
 Process::~Process() {
   probes_.stop();
   admin_.stop();  // before the thread, which POST /drain may start
   end_delay();
+  service_.read_again_by({});
 }
 
 Result<void> Process::start_admin() {
@@ -208,6 +211,7 @@ void Process::stop() {
   probes_.stop();  // first, both: their handlers ask the others
   admin_.stop();
   end_delay();
+  service_.read_again_by({});
   discovery_.reset();
   service_.stop();
 }

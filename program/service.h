@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class Service {
       const shard::TopologyRequest& request) = 0;
   // Membership from the source that is watched.
   [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
+  // Who reads the source of the members again where peers tell of an unknown topology (see
+  // tier::TopologyNews); empty: nobody any more.
+  virtual void read_again_by(std::function<void()> /*read_again*/) {}
   [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
 
   // What it holds is given to other processes, while it goes on serving; of how many buckets there

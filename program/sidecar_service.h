@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -26,6 +28,9 @@ class SidecarService final : public MemberService {
   }
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
+  void read_again_by(std::function<void()> read_again) override {
+    sidecar_->topology_news().read_again_by(std::move(read_again));
+  }
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   void drain() override;

@@ -24,6 +24,7 @@
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
 #include "tier/purges.h"
+#include "tier/topology_news.h"
 
 namespace ringside::sidecar {
 
@@ -44,6 +45,7 @@ struct Shared {
   MissedTable missed{mark, purges};
   net::OriginGates gates;
   Troubles troubles;
+  tier::TopologyNews topologies;
 
   // The number of one more purge, or invalidation.
   [[nodiscard]] tier::PurgeNumber next_purge() noexcept { return {mark, ++purges}; }

@@ -72,6 +72,9 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
   asked.end(answered);
   fields_.cut(size);
   if (!answered) co_return answered.error();
+  if (const auto other = exchange->head().fields.first(http::internal::topology)) {
+    core_.shared.topologies.hear(*other, core_.core.steady_now());
+  }
   const auto holder = named_holder(exchange->head());
   if (holder) co_return Refusal{settings_.membership->topology->find(*holder)};
   co_return Answer{std::move(exchange), member};

@@ -28,6 +28,7 @@ std::shared_ptr<const Snapshot> make_snapshot(std::shared_ptr<const Settings> se
   const tier::Membership& membership = *settings->membership;
   snapshot->missed = shared.missed.follow(membership);
   sheet.set_topology(membership.topology->version(), membership.size(), membership.topology_id);
+  shared.topologies.follow(membership.topology_id);
   snapshot->settings = std::move(settings);
   return snapshot;
 }
@@ -120,6 +121,8 @@ const Troubles& Sidecar::troubles() const noexcept { return impl_->shared.troubl
 std::vector<std::string> Sidecar::failing_origins() const {
   return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
+
+tier::TopologyNews& Sidecar::topology_news() const noexcept { return impl_->shared.topologies; }
 
 const metrics::Sheet& Sidecar::sheet() const {
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());

@@ -12,6 +12,7 @@
 #include "sidecar/purge_report.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
+#include "tier/topology_news.h"
 
 namespace ringside::sidecar {
 
@@ -34,6 +35,8 @@ class Sidecar final : public hop::Half {
   [[nodiscard]] const Troubles& troubles() const noexcept;
   // A line for each origin that is left alone because it has failed. Thread-safe.
   [[nodiscard]] std::vector<std::string> failing_origins() const;
+  // Hears of the topologies that other members follow. Thread-safe.
+  [[nodiscard]] tier::TopologyNews& topology_news() const noexcept;
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

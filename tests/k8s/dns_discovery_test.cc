@@ -92,6 +92,7 @@ class Watching {
     const auto before = server.questions(name, type);
     return support::eventually([&] { return server.questions(name, type) >= before + 2; });
   }
+  void read_again() { discovery_->read_again(); }
   void stop() { discovery_.reset(); }
   [[nodiscard]] std::string_view source() const { return discovery_->source(); }
 
@@ -103,6 +104,20 @@ class Watching {
   std::vector<std::string> rosters_;
   std::unique_ptr<Discovery> discovery_;
 };
+
+// Else it would ask again after the records' TTL.
+TEST(DnsDiscovery, ReadAgainItAsksAtOnce) {
+  DnsPace pace = quick();
+  pace.interval_least = pace.interval_most = Milliseconds{3'600'000};
+  Watching watching({"c.test", ""}, pace);
+  watching.server.set(service, pods(2));
+  watching.read_again();
+  ASSERT_TRUE(watching.comes_to("c-0@10.0.0.1:8080 c-1@10.0.0.2:8080"));
+  watching.server.set(service, pods(3));
+  watching.read_again();
+  EXPECT_TRUE(watching.comes_to("c-0@10.0.0.1:8080 c-1@10.0.0.2:8080 c-2@10.0.0.3:8080"));
+  EXPECT_EQ(watching.figures().read_again, 2U);
+}
 
 TEST(DnsDiscovery, PodsAreNamedByTheirServiceRecords) {
   Watching watching({"c.test", ""});

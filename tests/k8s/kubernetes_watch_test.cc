@@ -100,6 +100,24 @@ TEST_F(KubernetesWatchTest, AWatchIsResumedFromItsLastBookmark) {
   EXPECT_EQ(failures(FailureReason::unreachable), 0U);
 }
 
+// A connection may be dead without either side knowing.
+TEST_F(KubernetesWatchTest, ReadAgainWatchesBeginAnewWhereTheyWere) {
+  server.once(Kind::watch_slices, [](Stage& stage) {
+    stage.send(FakeApiServer::watch_head());
+    stage.stall();
+  });
+  start_with_two();
+  server.apply(moved("10.0.0.20"));
+  EXPECT_TRUE(eventually([this] {
+    discovery->read_again();
+    return server.requests(Kind::watch_slices) >= 2 && server.requests(Kind::watch_sets) >= 2;
+  }));
+  EXPECT_TRUE(reaches("cache-1", "10.0.0.20"));
+  EXPECT_EQ(failures(FailureReason::unreachable), 0U);
+  EXPECT_EQ(server.requests(Kind::list_slices), 1U);
+  EXPECT_GE(discovery->figures().read_again, 1U);
+}
+
 TEST_F(KubernetesWatchTest, AnErrorEventIsAFailureThatIsGotOver) {
   server.once(Kind::watch_sets, [](Stage& stage) {
     stage.send(FakeApiServer::watch_head() +

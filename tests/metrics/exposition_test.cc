@@ -147,7 +147,7 @@ std::string touched() {
                                    false,
                                    4,
                                    OperationFigures::AccessLog{100, 5, 2},
-                                   OperationFigures::Discovery{true, 1.5, 7, 2, {{"gone", 1}}}};
+                                   OperationFigures::Discovery{true, 1.5, 7, 3, 2, {{"gone", 1}}}};
   return expose({sidecar.totals(), first.totals(), second.totals()}, operation);
 }
 

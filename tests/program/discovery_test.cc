@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
@@ -116,6 +117,51 @@ TEST(Following, AReplicaIsReadyOnceItHasHeardItsPeersOrWaitedForLong) {
   EXPECT_TRUE(support::eventually([&] { return second->not_ready().empty(); }));
   first->stop();
   second->stop();
+}
+
+// Who hears of a topology that it never followed has its own source read again; who hears of one
+// that it has left behind does not.
+TEST(Following, WhoIsBehindReadsItsSourceAgain) {
+  const auto origin = *replay::SampleOrigin::start(any_port, system_clock);
+  Configuration of_cache = discovering(Command::cache);
+  of_cache.name = "cache-0";
+  of_cache.insecure_peers = true;
+  of_cache.origins = {net::Origin{origin->address(), 1}};
+  const auto cache = *CacheService::start(of_cache, system_clock);
+  of_cache.name = "cache-1";
+  const auto other = *CacheService::start(of_cache, system_clock);
+  const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
+  std::atomic<unsigned> by_cache{0}, by_other{0}, by_sidecar{0};
+  cache->read_again_by([&] { ++by_cache; });
+  other->read_again_by([&] { ++by_other; });
+  sidecar->read_again_by([&] { ++by_sidecar; });
+  const auto before = roster_at(1, {cache->address()});
+  const auto after = roster_at(2, {cache->address(), other->address()});
+  const auto ask = [&](const std::string& path) {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*sidecar, path + std::to_string(i)), 200);
+  };
+  ASSERT_TRUE(sidecar->follow(before));
+  ASSERT_TRUE(cache->follow(before));
+  ask("/page/1");
+  EXPECT_EQ(by_cache + by_sidecar, 0U);
+
+  ASSERT_TRUE(cache->follow(after));
+  ask("/page/2");
+  EXPECT_GE(by_sidecar.load(), 1U);
+  EXPECT_EQ(by_cache.load(), 0U) << "it has followed what the sidecar follows";
+
+  ASSERT_TRUE(other->follow(before));
+  EXPECT_TRUE(support::eventually([&] { return by_other > 0; })) << "replicas ask each other";
+
+  ASSERT_TRUE(sidecar->follow(after));
+  ASSERT_TRUE(sidecar->follow(roster_at(3, {cache->address(), other->address(), Endpoint{}})));
+  ask("/page/3");
+  EXPECT_GE(by_cache.load(), 1U);
+  for (auto* service : {static_cast<Service*>(cache.get()), static_cast<Service*>(other.get()),
+                        static_cast<Service*>(sidecar.get())}) {
+    service->read_again_by({});
+    service->stop();
+  }
 }
 
 TEST(Following, ASidecarWhoseReplicasAreNowhereIsNotReady) {
