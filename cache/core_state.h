@@ -19,13 +19,13 @@
 #include "cache/uncacheable_keys.h"
 #include "hop/origin_access.h"
 #include "hop/peer_proof.h"
+#include "hop/topology_news.h"
 #include "hop/upstream.h"
 #include "hop/wire.h"
 #include "http/hop.h"
 #include "metrics/sheet.h"
 #include "net/core.h"
 #include "net/origin_gates.h"
-#include "tier/topology_news.h"
 
 namespace ringside::cache {
 
@@ -44,7 +44,7 @@ struct Shared {
   MissedPurges missed;
   Holders holders;
   PurgeLog purges;
-  tier::TopologyNews topologies;
+  hop::TopologyNews topologies;
   std::atomic<std::uint64_t> invalidations{0};  // that have a number of our own, by our mark
   BucketSource source{store, flights, holders};
   // Of other replicas, into this one.

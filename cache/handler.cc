@@ -178,7 +178,12 @@ Result<void> Handler::look() {
   auto understood = read_context(*transaction_.request, *transaction_.settings,
                                  transaction_.core.identity.via, from_, transaction_.context,
                                  is_member ? Keyspace::members : Keyspace::strangers);
-  if (transaction_.context.from_sidecar) transaction_.compare_topology();
+  if (transaction_.context.topology_is_other) {
+    CoreState& core = transaction_.core;
+    const auto theirs = transaction_.request->fields.first(http::internal::topology);
+    core.shared.topologies.hear(theirs.value_or(http::internal::no_topology),
+                                core.core.steady_now());
+  }
   if (!understood) return understood;
   transaction_.status.forward = forward_reason(transaction_);
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {

@@ -12,9 +12,9 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Pee
   const auto& membership = core.settings->membership;
   if (question.host.empty()) question.host = peer.address.text();
   if (question.method == "OPTIONS") question.fields += "Max-Forwards: 0\r\n";
-  question.fields +=
-      fmt::format("{}: {}\r\n", http::internal::topology,
-                  membership ? std::string_view(membership->topology_id) : tier::no_topology_id);
+  question.fields += fmt::format(
+      "{}: {}\r\n", http::internal::topology,
+      membership ? std::string_view(membership->topology_id) : http::internal::no_topology);
   hop::UpstreamRequest request;
   request.method = question.method;
   request.target = &question.target;

@@ -135,7 +135,7 @@ std::vector<std::string> Replica::failing_origins() const {
   return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
 
-tier::TopologyNews& Replica::topology_news() const noexcept { return impl_->shared.topologies; }
+hop::TopologyNews& Replica::topology_news() const noexcept { return impl_->shared.topologies; }
 
 const metrics::Sheet& Replica::sheet() const {
   const Shared& shared = impl_->shared;

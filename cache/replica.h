@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "cache/settings.h"
 #include "hop/half.h"
+#include "hop/topology_news.h"
 #include "metrics/sheet.h"
 #include "tier/purges.h"
-#include "tier/topology_news.h"
 
 namespace ringside::cache {
 
@@ -48,7 +48,7 @@ class Replica final : public hop::Half {
   // A line for each origin that is left alone because it has failed. Thread-safe.
   [[nodiscard]] std::vector<std::string> failing_origins() const;
   // Hears of the topologies that other members follow. Thread-safe.
-  [[nodiscard]] tier::TopologyNews& topology_news() const noexcept;
+  [[nodiscard]] hop::TopologyNews& topology_news() const noexcept;
 
   // Removes every stored response for the URI (all shard keys, all variants), under the query that
   // the present rules make of it; a flight for it that is in the air stores nothing. Returns how

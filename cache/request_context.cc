@@ -87,7 +87,11 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
                           Keyspace keyspace) {
   context.method = request.method;
   context.route = nullptr;
-  context.from_sidecar = request.fields.has(http::internal::topology);
+  const auto topology = request.fields.first(http::internal::topology);
+  context.from_sidecar = topology.has_value();
+  const auto& membership = settings.membership;
+  context.topology_is_other =
+      topology && membership && membership->size() > 0 && *topology != membership->topology_id;
   context.fills_peer = context.from_sidecar && request.fields.has(http::internal::fill);
   context.purge = purge_of(request);
   context.client = client_of(request.fields, context.from_sidecar, from);

@@ -25,7 +25,8 @@ struct RequestContext {
   std::string host;
   std::string country;  // as the sidecar said it; empty where it didn't
   bool from_sidecar = false;
-  bool fills_peer = false;  // another replica asks, which has nothing stored for it
+  bool topology_is_other = false;  // than that which is followed here, where any is
+  bool fills_peer = false;         // another replica asks, which has nothing stored for it
   // Whose share of an origin's places it takes: the client that the sidecar told of, or else who
   // asks; nobody's where a sidecar tells of none.
   IpAddress client;

@@ -36,7 +36,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   given = nullptr;
   own_lines.clear();
   purges_done.clear();
-  told_topology = {};
+  context.topology_is_other = false;
 }
 
 ResponseNotes Transaction::notes() const noexcept {
@@ -47,7 +47,7 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.to_peer = context.fills_peer;
   notes.purges_done = purges_done;
   notes.to_impostor = is_from_impostor;
-  notes.topology = told_topology;
+  notes.topology = told_topology();
   notes.own_lines = own_lines;
   return notes;
 }
@@ -57,17 +57,14 @@ const Rules& Transaction::response_rules() const noexcept {
   return context.fills_peer ? none : rules();
 }
 
-void Transaction::compare_topology() {
-  const auto said = request->fields.first(http::internal::topology);
-  if (!said || !settings->membership) return;
-  const std::string& own = settings->membership->topology_id;
-  if (*said == own) return;
-  told_topology = own;
-  core.shared.topologies.hear(*said, core.core.steady_now());
+std::string_view Transaction::told_topology() const noexcept {
+  return context.topology_is_other ? std::string_view(settings->membership->topology_id)
+                                   : std::string_view{};
 }
 
 void Transaction::tell_topology(http::Response& response) const {
-  if (!told_topology.empty()) response.fields.add(http::internal::topology, told_topology);
+  const std::string_view own = told_topology();
+  if (!own.empty()) response.fields.add(http::internal::topology, own);
 }
 
 http::Caller* Transaction::interim_to() const noexcept {

@@ -35,10 +35,9 @@ struct Transaction {
   // The response is what the store has for everybody. False: it may have something of this
   // request's.
   bool is_what_is_stored = true;
-  std::string purges_done;         // see ResponseNotes
-  std::string_view told_topology;  // likewise; of `settings`
-  bool is_from_impostor = false;   // see ResponseNotes
-  bool is_from_exchange = false;   // its body's failure is counted here; a flight's is by its fill
+  std::string purges_done;        // see ResponseNotes
+  bool is_from_impostor = false;  // see ResponseNotes
+  bool is_from_exchange = false;  // its body's failure is counted here; a flight's is by its fill
 
   // A new request.
   void begin(std::shared_ptr<const Settings> the_settings);
@@ -59,8 +58,8 @@ struct Transaction {
   // Who may be told of interim responses; null: nobody, with HTTP/1.0.
   [[nodiscard]] http::Caller* interim_to() const noexcept;
 
-  // Of a member: whether it follows another topology than we do. The response is to tell it ours.
-  void compare_topology();
+  // Where who asks follows another topology than we do it is told ours; else empty.
+  [[nodiscard]] std::string_view told_topology() const noexcept;
   void tell_topology(http::Response& response) const;
 
   // The error as the response.

@@ -10,8 +10,10 @@ inline constexpr std::string_view prefix = "Ringside-";
 
 // To the replica: the id of the topology by which it was chosen, or that the peer follows. With the
 // answer: that of the replica's, where it is another one. Who has never followed that one reads its
-// own source of members again (tier/topology_news.h).
+// own source of members again (hop/topology_news.h).
 inline constexpr std::string_view topology = "Ringside-Topology";
+// In the place of the id: who says so knows of no members.
+inline constexpr std::string_view no_topology = "0";
 // To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
 inline constexpr std::string_view extra_key = "Ringside-Extra-Key";
 // To the replica: the bucket of the shard key by which it was chosen, in decimal digits.

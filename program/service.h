@@ -56,7 +56,7 @@ class Service {
   // Membership from the source that is watched.
   [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
   // Who reads the source of the members again where peers tell of an unknown topology (see
-  // tier::TopologyNews); empty: nobody any more.
+  // hop::TopologyNews); empty: nobody any more.
   virtual void read_again_by(std::function<void()> /*read_again*/) {}
   [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
 

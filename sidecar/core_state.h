@@ -9,6 +9,7 @@
 #include "geo/country_database.h"
 #include "hop/origin_access.h"
 #include "hop/peer_proof.h"
+#include "hop/topology_news.h"
 #include "hop/upstream.h"
 #include "hop/wire.h"
 #include "http/hop.h"
@@ -24,7 +25,6 @@
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
 #include "tier/purges.h"
-#include "tier/topology_news.h"
 
 namespace ringside::sidecar {
 
@@ -45,7 +45,7 @@ struct Shared {
   MissedTable missed{mark, purges};
   net::OriginGates gates;
   Troubles troubles;
-  tier::TopologyNews topologies;
+  hop::TopologyNews topologies;
 
   // The number of one more purge, or invalidation.
   [[nodiscard]] tier::PurgeNumber next_purge() noexcept { return {mark, ++purges}; }

@@ -122,7 +122,7 @@ std::vector<std::string> Sidecar::failing_origins() const {
   return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
 
-tier::TopologyNews& Sidecar::topology_news() const noexcept { return impl_->shared.topologies; }
+hop::TopologyNews& Sidecar::topology_news() const noexcept { return impl_->shared.topologies; }
 
 const metrics::Sheet& Sidecar::sheet() const {
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "hop/half.h"
+#include "hop/topology_news.h"
 #include "metrics/sheet.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "tier/topology_news.h"
 
 namespace ringside::sidecar {
 
@@ -36,7 +36,7 @@ class Sidecar final : public hop::Half {
   // A line for each origin that is left alone because it has failed. Thread-safe.
   [[nodiscard]] std::vector<std::string> failing_origins() const;
   // Hears of the topologies that other members follow. Thread-safe.
-  [[nodiscard]] tier::TopologyNews& topology_news() const noexcept;
+  [[nodiscard]] hop::TopologyNews& topology_news() const noexcept;
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

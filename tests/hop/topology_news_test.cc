@@ -1,10 +1,12 @@
-#include "tier/topology_news.h"
+#include "hop/topology_news.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace ringside::tier {
+#include "http/internal_fields.h"
+
+namespace ringside::hop {
 namespace {
 
 constexpr SteadyPoint start{Milliseconds{1'000}};
@@ -21,7 +23,7 @@ struct Source {
 TEST(TopologyNews, AnUnknownIdHasTheSourceReadAgain) {
   Source source;
   source.news.hear("one", start);
-  source.news.hear(no_topology_id, start);
+  source.news.hear(http::internal::no_topology, start);
   EXPECT_EQ(source.reads, 0U);
   source.news.hear("two", start);
   EXPECT_EQ(source.reads, 1U);
@@ -75,4 +77,4 @@ TEST(TopologyNews, WithoutASourceNothingIsRead) {
 }
 
 }  // namespace
-}  // namespace ringside::tier
+}  // namespace ringside::hop

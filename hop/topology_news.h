@@ -9,10 +9,7 @@
 #include "base/limits.h"
 #include "base/time.h"
 
-namespace ringside::tier {
-
-// What a replica that knows of no members says in the place of an id.
-inline constexpr std::string_view no_topology_id = "0";
+namespace ringside::hop {
 
 // Hears of the topologies that other members follow. Each request between members tells the id of
 // the sender's, and an answer that of a replica which follows another one. Who hears of a topology
@@ -41,4 +38,4 @@ class TopologyNews {
   SteadyPoint not_before_{};
 };
 
-}  // namespace ringside::tier
+}  // namespace ringside::hop

@@ -1,9 +1,11 @@
-#include "tier/topology_news.h"
+#include "hop/topology_news.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace ringside::tier {
+#include "http/internal_fields.h"
+
+namespace ringside::hop {
 
 void TopologyNews::follow(std::string_view id) {
   const std::lock_guard lock(mutex_);
@@ -16,7 +18,7 @@ void TopologyNews::follow(std::string_view id) {
 void TopologyNews::hear(std::string_view id, SteadyPoint now) {
   const std::lock_guard lock(mutex_);
   if (!read_again_ || now < not_before_) return;
-  if (id == no_topology_id) return;
+  if (id == http::internal::no_topology) return;
   if (std::find(followed_.begin(), followed_.end(), id) != followed_.end()) return;
   not_before_ = now + pause_;
   pause_ = std::min(pause_ * 2, limits::reread_pause_most);
@@ -28,4 +30,4 @@ void TopologyNews::read_again_by(std::function<void()> read_again) {
   read_again_ = std::move(read_again);
 }
 
-}  // namespace ringside::tier
+}  // namespace ringside::hop
