@@ -3,6 +3,7 @@
 #include "cache/decision.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
+#include "cache/holder.h"
 #include "cache/invalidation.h"
 #include "cache/origin.h"
 #include "cache/parts.h"
@@ -83,6 +84,23 @@ void give_and_store(Transaction& transaction, const http::RequestHead& request,
   }
 }
 
+// HEAD may have what GET has stored, here or, while a bucket moves, at its holder. Null: the origin
+// is to be asked.
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_head(Transaction& transaction) {
+  const RequestContext& context = transaction.context;
+  if (context.method != "HEAD" || !context.may_use_store || transaction.found.response) {
+    co_return nullptr;
+  }
+  FillNotes notes;
+  const Asking asking;
+  auto asked = co_await ask_holder(
+      transaction.core, *transaction.settings, *transaction.request, context, asking,
+      context.time_allowed,
+      hop::passed_on(*transaction.request, false, context.method, *transaction.caller), notes);
+  if (notes.outcome == metrics::Outcome::peer_fill) transaction.status.detail = "peer-fill";
+  co_return asked;
+}
+
 }  // namespace
 
 Task<void> pass_on(Transaction& transaction, http::Response& response) {
@@ -95,9 +113,12 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
     kept = std::make_unique<http::KeptRequest>(request);
   }
   ExchangeTimes times{core.core.now(), {}};
-  auto asked = co_await ask_origin(
-      core, *transaction.settings, request, context, Asking{}, context.time_allowed,
-      hop::passed_on(request, context.hop.upgrades, context.method, *transaction.caller));
+  auto asked = co_await ask_for_head(transaction);
+  if (asked && *asked == nullptr) {
+    asked = co_await ask_origin(
+        core, *transaction.settings, request, context, Asking{}, context.time_allowed,
+        hop::passed_on(request, context.hop.upgrades, context.method, *transaction.caller));
+  }
   times.received = core.core.now();
   times.resident = core.core.resident_now();
   const int status = asked ? (*asked)->head().status : 0;

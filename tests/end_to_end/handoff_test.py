@@ -171,6 +171,23 @@ class OfProcesses(Handoff):
         self.assertEqual(self.get(part, If_None_Match='"x"').status, 304)
         self.assertEqual(self.source.count(), asked)
 
+    def test_head_is_answered_of_what_get_has_stored_elsewhere(self):
+        path, cold = self.moved("/head", 2)
+        self.source.on[path] = lambda turn: turn.reply(200, b"0123456789", etag='"x"')
+        self.get(path)
+        self.add_replica(*self.fronts)
+        for front in self.fronts:
+            fields = {"Host": HOST, "X-Forwarded-For": CLIENTS[0]}
+            answer = front.ask("HEAD", path, fields=fields)
+            self.assertEqual((answer.status, answer.body, answer.field("ETag")), (200, b"", '"x"'))
+            self.assertEqual(answer.field("Content-Length"), "10")
+            self.assertTrue(is_fill(answer), answer.cache_status)
+        self.assertEqual(self.source.count(path), 1)
+        self.assertEqual(front.ask("HEAD", cold, fields=fields).status, 200)
+        self.assertEqual(self.source.count(cold), 1)
+        self.assertTrue(is_fill(self.get(path)))
+        self.assertEqual(self.source.count(path), 1)
+
     def test_a_holder_that_was_killed_is_followed_by_the_owner(self):
         paths = self.moved("/lost", 20)
         for path in paths:
