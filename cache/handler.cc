@@ -237,7 +237,10 @@ std::optional<std::string> Handler::other_holder() {
   Shared& shared = transaction_.core.shared;
   const shard::Bucket bucket = *transaction_.context.key.bucket;
   const auto asker = *transaction_.request->fields.first(http::internal::fill);
-  const bool is_empty = shared.store.count_of(bucket) == 0 && !shared.flights.has_any_of(bucket);
+  // Who follows another topology may not be the one to take it, or no member at all, and would not
+  // store what it fetches.
+  const bool is_empty = !transaction_.context.topology_is_other &&
+                        shared.store.count_of(bucket) == 0 && !shared.flights.has_any_of(bucket);
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
   if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
