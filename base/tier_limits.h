@@ -13,8 +13,8 @@ namespace ringside::limits {
 constexpr Milliseconds holdings_interval{100};
 constexpr size_t holdings_size_bytes =
     512 * kKiB;  // {} | the peer counts as one that holds nothing
-// {} for all peers to say what they hold; a replica that was started is not ready until then | the
-// origin is asked
+// {} for all peers to say what they hold; a replica that was started, and discovers its members,
+// waits for those too, and is not ready until then | the origin is asked
 constexpr Milliseconds holdings_patience{2'000};
 constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
 // {}, doubling to {} | a peer that could not be reached is asked again what it holds

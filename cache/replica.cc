@@ -32,8 +32,7 @@ struct Replica::Impl {
   Impl(Start start, net::CoreGroup& the_cores)
       : shared(start.name, start.memory_bytes),
         sheet(metrics::Role::cache, start.name, the_cores.size()),
-        settings(start.settings),
-        started(the_cores[0].clock().steady_now()) {
+        settings(start.settings) {
     follow(*start.settings);
     shared.gates.keep(net::origin_addresses(start.settings->routes),
                       start.settings->origin_connections);
@@ -79,8 +78,6 @@ struct Replica::Impl {
   hop::Published<Settings> settings;
   std::vector<std::unique_ptr<CoreState>> cores;
   std::atomic<std::size_t> relieving{0};  // cores that have yet to
-  const SteadyPoint started;
-  std::atomic<bool> has_heard{false};  // see peers_unheard
 };
 
 Replica::Replica(Start start, const Clock& clock)
@@ -120,14 +117,7 @@ std::size_t Replica::buckets_to_give() const {
 
 std::size_t Replica::buckets_away() const { return impl_->shared.holders.away(); }
 
-std::size_t Replica::peers_unheard() const {
-  if (impl_->has_heard.load()) return 0;
-  const bool is_over =
-      cores()[0].clock().steady_now() - impl_->started >= limits::holdings_patience;
-  const std::size_t unheard = is_over ? 0 : impl_->shared.holders.unheard();
-  if (unheard == 0) impl_->has_heard.store(true);
-  return unheard;
-}
+std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }
 
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 

@@ -39,8 +39,8 @@ class Replica final : public hop::Half {
   [[nodiscard]] std::size_t buckets_to_give() const;
   // How many are its own and held by another one.
   [[nodiscard]] std::size_t buckets_away() const;
-  // How many of its peers it has yet to hear, for limits::holdings_patience since it was started:
-  // until then what others have stored may seem to be stored nowhere. 0 for ever after it was 0.
+  // How many of its peers it has yet to hear. Until then what others have stored may seem to be
+  // stored nowhere. Thread-safe.
   [[nodiscard]] std::size_t peers_unheard() const;
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;

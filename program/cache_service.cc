@@ -30,14 +30,30 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
        make_setup(configuration, *configuration.listen, thread_count(configuration), access_log)},
       clock);
   if (!started) return start_failure(started.error(), configuration.place("listen"));
-  std::unique_ptr<CacheService> service(new CacheService(configuration));
+  std::unique_ptr<CacheService> service(new CacheService(configuration, clock));
   service->replica_ = *std::move(started);
   return service;
 }
 
 std::vector<metrics::Totals> CacheService::totals() const { return {replica_->sheet().totals()}; }
 
+// A replica that was started waits for those who may hold what it is asked for, and for its first
+// members; one that has served goes on.
 std::string CacheService::not_ready() const {
+  if (has_heard_.load()) return {};
+  const bool is_over = clock_.steady_now() - started_ >= limits::holdings_patience;
+  std::string why = is_over ? std::string() : awaited();
+  if (why.empty()) has_heard_.store(true);
+  return why;
+}
+
+std::string CacheService::awaited() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (discovers(configuration_) && membership()->topology->version() == 0) {
+      return "the members are not known yet";
+    }
+  }
   const std::size_t peers = replica_->peers_unheard();
   if (peers == 0) return {};
   return fmt::format("{} other replica{} yet to tell what {}", peers,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -40,7 +41,10 @@ class CacheService final : public MemberService {
   void stop() override;
 
  private:
-  using MemberService::MemberService;
+  CacheService(const Configuration& configuration, const Clock& clock)
+      : MemberService(configuration), clock_(clock), started_(clock.steady_now()) {}
+  // What it waits for before it is ready; empty: nothing.
+  [[nodiscard]] std::string awaited() const;
   [[nodiscard]] const std::vector<shard::MemberAt>& listed(
       const Configuration& configuration) const override {
     return configuration.peers;
@@ -49,7 +53,10 @@ class CacheService final : public MemberService {
   [[nodiscard]] Result<void> publish(const Configuration& next,
                                      MembershipPointer membership) override;
 
-  std::unique_ptr<cache::Replica> replica_;  // set once
+  const Clock& clock_;
+  const SteadyPoint started_;
+  mutable std::atomic<bool> has_heard_{false};  // or has waited for long enough
+  std::unique_ptr<cache::Replica> replica_;     // set once
 };
 
 }  // namespace ringside::program

@@ -64,6 +64,16 @@ class Smoke(unittest.TestCase):
         self.assertGreater(sum(told["requests"]), 50)
         self.assertEqual(sum(told["fetches"]), 0)
 
+    def test_what_a_change_of_the_tier_costs(self) -> None:
+        done = subprocess.run(
+            ["python3", "-B", ROOT / "bench/handoff", "--program", PROGRAM, "--counts-only",
+             "--keys", "20"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
+            check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.rsplit(maxsplit=3) for line in done.stdout.splitlines()[1:]]
+        self.assertGreater(len(rows), 5)
+        self.assertEqual({(again, wrong) for _, again, wrong, _ in rows}, {("0", "0")}, done.stdout)
+
     def test_what_grows_with_a_tier(self) -> None:
         file = self.folder / "all.json"
         done = subprocess.run(

@@ -63,7 +63,7 @@ TEST(Following, ASidecarIsReadyOnceItHasHeardOfItsMembers) {
   const auto cache = *CacheService::start(of_cache, system_clock);
   const auto sidecar = *SidecarService::start(discovering(Command::sidecar), system_clock);
   EXPECT_EQ(sidecar->not_ready(), "the members are not known yet");
-  EXPECT_EQ(cache->not_ready(), "") << "a replica needs no members to answer";
+  EXPECT_EQ(cache->not_ready(), "the members are not known yet");
   EXPECT_EQ(status_of(*sidecar, "/page/1"), 503);
 
   const auto roster = roster_at(4, {cache->address(), Endpoint{}});
@@ -96,6 +96,7 @@ TEST(Following, AReplicaIsReadyOnceItHasHeardItsPeersOrWaitedForLong) {
   const Endpoint peer{"127.0.0.1", silent.local_endpoint().port()};
   FakeClock clock;
   const auto cache = *CacheService::start(configuration, clock);
+  EXPECT_EQ(cache->not_ready(), "the members are not known yet");
   ASSERT_TRUE(cache->follow(roster_at(1, {cache->address(), peer})));
   EXPECT_EQ(cache->not_ready(), "1 other replica has yet to tell what it holds");
   clock.advance(limits::holdings_patience - Milliseconds(1));
@@ -105,6 +106,11 @@ TEST(Following, AReplicaIsReadyOnceItHasHeardItsPeersOrWaitedForLong) {
   ASSERT_TRUE(cache->follow(roster_at(2, {cache->address(), peer, peer})));
   EXPECT_EQ(cache->not_ready(), "") << "one that has served goes on";
   cache->stop();
+
+  const auto alone = *CacheService::start(configuration, clock);
+  clock.advance(limits::holdings_patience);
+  EXPECT_EQ(alone->not_ready(), "") << "it answers without knowing anybody, if need be";
+  alone->stop();
 
   const auto first = *CacheService::start(configuration, clock);
   configuration.name = "cache-1";
