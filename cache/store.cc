@@ -156,10 +156,15 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, std::size_t pa
   const auto present = variant_like(row, *response->head);
   const bool has_like = present != row.variants.end();
   if (has_like && order == Order::by_time && came_later(**present, *response)) {
-    give_back(paid_bytes);
-    return true;
-  }
-  if (has_like && response->extent) {
+    // Of a part that came first, for who could not wait, the whole comes behind.
+    StoredPointer both = *present;
+    if (both->extent) both = kept_of(response, both, object_limit_bytes());
+    if (both == *present) {
+      give_back(paid_bytes);
+      return true;
+    }
+    response = std::move(both);
+  } else if (has_like && response->extent) {
     response = kept_of(*present, std::move(response), object_limit_bytes());
   }
   std::size_t dropped = 0;

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "cache/moved_response.h"
 #include "cache/purge_log.h"
+#include "tests/cache/some_part.h"
 #include "tests/cache/some_response.h"
 #include "tests/tier/some_membership.h"
 
@@ -234,6 +235,26 @@ TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
   EXPECT_EQ(body_of(store.find(key, {}).response), "younger");
   store.erase(key);
   EXPECT_EQ(store.entries(), 0U);
+}
+
+// Who asked for a part could not wait for the whole, which came behind it and was thrown away.
+TEST(RestoredResponse, TheWholeThatComesBehindAPartOfItIsKept) {
+  for (const std::string_view etag : {"\"1\"", ""}) {
+    Store store(store_bytes);
+    std::size_t may_evict_bytes = 0;
+    const CacheKey key = key_of("/x", 7);
+    const std::size_t before = store.used_bytes();
+    ASSERT_TRUE(store.put(key, part_of("234", 2, 6, etag), store.purge_count()));
+    StoredResponse whole = *whole_of("012345", etag);
+    Freshness freshness = whole.head->freshness();
+    freshness.received -= Seconds{1};
+    whole.head = StoredHead::restored({200, freshness, {}, {}, "OK", whole.head->lines()});
+    EXPECT_TRUE(store.restore(key, whole, "012345", store.purge_count(), may_evict_bytes));
+    EXPECT_EQ(body_of(store.find(key, {}).response), "012345");
+    EXPECT_FALSE(store.find(key, {}).response->extent);
+    store.erase(key);
+    EXPECT_EQ(store.used_bytes(), before);
+  }
 }
 
 TEST(RestoredResponse, TakesWhatItCostsAndNoMore) {

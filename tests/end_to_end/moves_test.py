@@ -4,6 +4,7 @@ import itertools
 import signal
 import unittest
 
+from slice_test import Film
 from support import Client, Tier, each_in_a_thread, ringside, wait_until
 from support.memory import is_sanitized
 
@@ -57,6 +58,31 @@ class OfOneProcess(Moves):
             self.assert_all_hits(tier)
             self.assertEqual(origin.count(), len(KEYS), f"{replicas} replicas")
         self.assertGreater(tier.metric("ringside_moved_responses_total"), len(KEYS))
+
+    def test_slices_of_large_files_are_not_fetched_again(self):
+        origin = self.origin()
+        film = Film(700_000)
+        paths = [f"/film/{number}" for number in range(16)]
+        for path in paths:
+            origin.on[path] = film
+        config = self.file("slices.yaml", "cache: {slice: 64KiB}\n")
+        tier = self.up(2, origin, "--config", config)
+
+        def seek_in_all() -> int:
+            """How many bytes the origin gives for it."""
+            for path, (first, last) in itertools.product(paths, ((10, 99_999), (500_000, 700_000))):
+                answer = tier.get(path, Range=f"bytes={first}-{last}")
+                self.assertEqual((answer.status, answer.body), (206, film.bytes[first : last + 1]))
+            return film.given_bytes()
+
+        self.assertGreater(seek_in_all(), len(paths) * 300_000)
+        self.assertEqual(seek_in_all(), 0)
+        for replicas in (5, 2):
+            ringside("scale", replicas, "--admin", tier.admin)
+            self.assertEqual(seek_in_all(), 0)
+            wait_until(lambda: not tier.json("/scale")["retiring"]
+                       and tier.metric("ringside_buckets_away") == 0, "all to move")  # fmt: skip
+            self.assertEqual(seek_in_all(), 0)
 
     def test_scale_follows_what_moves(self):
         origin = self.origin()

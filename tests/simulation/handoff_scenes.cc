@@ -2,80 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "tests/simulation/changing_scene.h"
-#include "tests/simulation/scene.h"
+#include "tests/simulation/moving_scene.h"
 
 namespace ringside::simulation {
 namespace {
-
-constexpr std::size_t requests = 300;
-constexpr std::size_t paths = 60;
-
-Shape shape_of(std::size_t replicas) {
-  return {.replicas = replicas, .sidecars = 2, .cores = 2, .knows_peers = true};
-}
-
-// A tier that has some of the pages, and clients who go on asking.
-struct MovingScene : Scene {
-  MovingScene(std::uint64_t seed, std::size_t replicas) : MovingScene(seed, shape_of(replicas)) {}
-  MovingScene(std::uint64_t seed, const Shape& shape) : Scene(seed, shape, requests, paths) {
-    EXPECT_TRUE(run_until_answered(requests / 4));
-  }
-
-  // Tells all processes of the tier's replicas, each after some more answers, in any order.
-  void publish_in_any_order() {
-    std::vector<std::size_t> processes(tier.replicas() + tier.sidecars());
-    std::iota(processes.begin(), processes.end(), 0);
-    for (std::size_t left = processes.size(); left > 0; --left) {
-      std::swap(processes[left - 1], processes[world.random().below(left)]);
-      const std::size_t process = processes[left - 1];
-      if (process >= tier.replicas()) {
-        tier.publish(process - tier.replicas());
-      } else if (tier.has_replica(process)) {
-        tier.tell_replica(process);
-      }
-      EXPECT_TRUE(run_until_answered(std::min(clients.answered() + 4, requests)));
-    }
-  }
-
-  void tell_all() {
-    for (std::size_t index = 0; index < tier.replicas(); ++index) {
-      if (tier.has_replica(index)) tier.tell_replica(index);
-    }
-    for (std::size_t index = 0; index < tier.sidecars(); ++index) tier.publish(index);
-  }
-
-  [[nodiscard]] std::size_t stored_at(std::size_t replica) {
-    return tier.replica(replica).sheet().totals().store->entries;
-  }
-
-  // Everything is right, lies with its takers alone, and `lost` of it at most was fetched again.
-  void expect_end(std::size_t lost = 0) {
-    EXPECT_TRUE(run_until_all_answered());
-    EXPECT_EQ(clients.wrong(), std::vector<std::string>());
-    // Who was away hears of the others first.
-    world.run_for(limits::holder_pause_most);
-    EXPECT_TRUE(run_until_settled());
-    std::size_t stored = 0;
-    for (std::size_t index = 0; index < tier.replicas(); ++index) {
-      if (tier.has_replica(index)) stored += stored_at(index);
-    }
-    const auto& fetches = tier.origin().fetches();
-    EXPECT_LE(stored, fetches.size());
-    EXPECT_GE(stored + lost, fetches.size());
-    EXPECT_LE(tier.origin().all_fetches(), fetches.size() + lost);
-  }
-
-  [[nodiscard]] std::size_t any_replica() { return world.random().below(tier.replicas()); }
-  void run_for_a_while() { world.run_for(Milliseconds{world.random().below(400)}); }
-};
 
 void grows(std::uint64_t seed) {
   MovingScene scene(seed, 4);
@@ -112,7 +48,7 @@ void newcomer_is_awaited(std::uint64_t seed) {
   MovingScene scene(seed, 4);
   scene.tier.announce();
   scene.publish_in_any_order();
-  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  EXPECT_TRUE(scene.run_until_answered(MovingScene::requests / 2));
   scene.tier.start_replica(4);
   scene.publish_in_any_order();
   scene.expect_end();
@@ -136,7 +72,9 @@ void restarts_one_after_the_other(std::uint64_t seed) {
     scene.tier.leave(index);
     ASSERT_TRUE(scene.run_until_given(index));
     scene.tier.crash_replica(index);
-    const auto some_more = [&] { return std::min(scene.clients.answered() + 10, requests); };
+    const auto some_more = [&] {
+      return std::min(scene.clients.answered() + 10, MovingScene::requests);
+    };
     ASSERT_TRUE(scene.run_until_answered(some_more()));
     scene.tier.start_replica(index);
     ASSERT_TRUE(scene.run_until_answered(some_more()));
@@ -158,6 +96,78 @@ void changes_overlap(std::uint64_t seed) {
   scene.publish_in_any_order();
   scene.expect_end();
   EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// A version is for people: the newer topology may have the lower one.
+void stateful_set_is_made_anew(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  if (seed % 2 == 0) scene.tier.grow();
+  if (seed % 2 != 0) scene.tier.remove(scene.any_replica());
+  scene.tier.begin_anew();
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// The newcomer has no room for what is to be its own. All answers are right, and it ends.
+void newcomer_is_short_of_memory(std::uint64_t seed) {
+  Shape shape = MovingScene::shape_of(2);
+  shape.of_starts = [](cache::Replica::Start& start) {
+    if (start.name == "cache-2") start.memory_bytes = limits::kMiB;
+  };
+  MovingScene scene(seed, shape);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  EXPECT_TRUE(scene.run_until_all_answered());
+  EXPECT_EQ(scene.clients.wrong(), std::vector<std::string>());
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+  EXPECT_TRUE(scene.run_until_settled());
+  const auto store = scene.tier.replica(2).sheet().totals().store;
+  EXPECT_LE(store->used_bytes, limits::kMiB);
+  EXPECT_GT(store->entries, 0U);
+}
+
+// What varies moves with all its variants, and who wants a part is given it of what moves.
+void variants_and_parts_move(std::uint64_t seed) {
+  constexpr std::size_t pages = 12;
+  World world(seed);
+  SimulatedTier tier(world, MovingScene::shape_of(3));
+  SimulatedClient client(world, "client");
+  tier.origin().add_fields("Vary: Accept-Language\r\nETag: \"x\"\r\n");
+  const auto ask = [&](std::size_t sidecar, std::size_t page, const std::string& lines) {
+    std::string request = get_request(ChangingScene::page(page));
+    request.insert(request.size() - 2, lines);
+    return client.begin(tier.address(sidecar), request);
+  };
+  const std::vector<std::string> languages{"Accept-Language: de\r\n", "Accept-Language: fr\r\n"};
+  std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
+  const auto wait_for_all = [&](int status) {
+    for (const auto& one : asked) {
+      EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+      EXPECT_EQ(one->reply.status, status);
+    }
+    asked.clear();
+  };
+  for (std::size_t page = 0; page < pages; ++page) {
+    for (const auto& language : languages) asked.push_back(ask(0, page, language));
+  }
+  wait_for_all(200);
+  tier.grow();
+  for (std::size_t index = 0; index < tier.replicas(); ++index) {
+    tier.tell_replica(index);
+    for (std::size_t page = index; page < pages; page += 4) {
+      asked.push_back(ask(page % 2, page, languages[page % 2] + "Range: bytes=1-3\r\n"));
+    }
+    if (index % 2 == 0) tier.publish(index / 2);
+  }
+  wait_for_all(206);
+  for (std::size_t page = 0; page < pages; ++page) {
+    for (const auto& language : languages) asked.push_back(ask(1, page, language));
+  }
+  wait_for_all(200);
+  EXPECT_EQ(tier.origin().all_fetches(), pages * languages.size());
 }
 
 void weights_change(std::uint64_t seed) {
@@ -196,7 +206,7 @@ void all_restart_at_once(std::uint64_t seed) {
   EXPECT_EQ(later.wrong(), std::vector<std::string>());
   // Once with the restart, and once before it: where nobody is to take a bucket, nobody is asked
   // for it.
-  scene.expect_end(2 * paths);
+  scene.expect_end(2 * MovingScene::paths);
 }
 
 // What a new member had is lost with it, and nothing else.
@@ -257,10 +267,10 @@ void is_parted_and_comes_back(std::uint64_t seed) {
   network.heal(origin, host);
   if (seed % 2 == 0) scene.tier.grow();
   if (seed % 2 == 0) scene.tell_all();
-  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  EXPECT_TRUE(scene.run_until_answered(MovingScene::requests / 2));
   scene.run_for_a_while();
   network.rejoin(host);
-  scene.expect_end(paths);
+  scene.expect_end(MovingScene::paths);
 }
 
 void any_crashes_and_comes_back(std::uint64_t seed) {
@@ -270,7 +280,7 @@ void any_crashes_and_comes_back(std::uint64_t seed) {
   scene.tier.crash_replica(victim);
   scene.publish_in_any_order();
   scene.tier.start_replica(victim);
-  scene.expect_end(paths);
+  scene.expect_end(MovingScene::paths);
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
@@ -284,11 +294,11 @@ void one_hangs(std::uint64_t seed) {
     if (index != victim) scene.tier.tell_replica(index);
   }
   scene.tier.publish(0);
-  EXPECT_TRUE(scene.run_until_answered(requests / 2));
+  EXPECT_TRUE(scene.run_until_answered(MovingScene::requests / 2));
   scene.world.thaw(machine);
   scene.tier.tell_replica(victim);
   scene.tier.publish(1);
-  scene.expect_end(paths);
+  scene.expect_end(MovingScene::paths);
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
@@ -332,7 +342,7 @@ void leaver_missed_a_purge(std::uint64_t seed) {
 void cold_requests_are_in_flight(std::uint64_t seed) {
   constexpr std::size_t pages = 24;
   World world(seed);
-  SimulatedTier tier(world, shape_of(3));
+  SimulatedTier tier(world, MovingScene::shape_of(3));
   SimulatedClient client(world, "client");
   tier.origin().behave(Manner::late, Milliseconds{400});
   std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
@@ -367,6 +377,9 @@ constexpr std::array scenes = {
     HandoffScene{"RestartsOneAfterTheOther", restarts_one_after_the_other, 10},
     HandoffScene{"ChangesOverlap", changes_overlap, 20},
     HandoffScene{"WeightsChange", weights_change, 20},
+    HandoffScene{"StatefulSetIsMadeAnew", stateful_set_is_made_anew, 10},
+    HandoffScene{"NewcomerIsShortOfMemory", newcomer_is_short_of_memory, 5},
+    HandoffScene{"VariantsAndPartsMove", variants_and_parts_move, 20},
     HandoffScene{"AllRestartAtOnce", all_restart_at_once, 10},
     HandoffScene{"NewcomerDies", newcomer_dies, 20},
     HandoffScene{"GiverDies", giver_dies, 20},

@@ -140,6 +140,7 @@ void SimulatedTier::start_replica(std::size_t index) {
   start.settings = settings_of_replicas();
   start.setup.stack = &machine->host;
   start.setup.threads = false;
+  if (shape_.of_starts) shape_.of_starts(start);
   process = started(cache::Replica::start(std::move(start), machine->clock));
   world_.run_on(*machine, process->cores());
 }

@@ -21,6 +21,7 @@ struct Shape {
   // Changes what is as it comes otherwise.
   std::function<void(cache::Settings&)> of_replicas = {};
   std::function<void(sidecar::Settings&)> of_sidecars = {};
+  std::function<void(cache::Replica::Start&)> of_starts = {};  // of replicas
 };
 
 // The same, of members that prove that they know `key`.
@@ -74,6 +75,9 @@ class SimulatedTier {
   void remove(std::size_t index);
   // It is to have more or less than before, of which nobody knows until publish().
   void weigh(std::size_t index, std::uint32_t weight);
+  // Members are what they are, but their source begins to count again, as a StatefulSet does that
+  // was made anew.
+  void begin_anew() noexcept { version_ = 1; }
   // Its process is told to end: the others take what it holds.
   void leave(std::size_t index) { replicas_[index].process->give_all(); }
   // Of how many buckets it holds something that others are to take.
