@@ -120,7 +120,7 @@ Attempt Reflector::watch() {
   auto asked = ask_watch(attempt);
   is_watching_.store(false);
   if (!asked && !is_cut_.load()) {
-    failure_ = std::move(asked.error());
+    failure_ = asked.error();
   } else {
     heard(Sign::event);  // that it ends in order is one
   }
