@@ -38,6 +38,11 @@ constexpr Milliseconds reread_pause_most{60'000};
 // (--move-rate) {} MiB a second, into one replica; 0: nothing moves | it comes later
 constexpr size_t move_rate_mib_s = 100;
 constexpr size_t move_rate_most_mib_s = 1'000'000;  // (--move-rate) refused
+// {} more than a batch takes at its fastest, and its time at {} times the rate | clients wait for
+// the same cores, and the rate is halved; not where who gives is about to end
+constexpr Milliseconds move_delay{2};
+constexpr size_t move_speed = 4;
+constexpr size_t move_slowest_divisor = 32;  // 1/{} of the rate | it is halved no more
 // {} in a batch, or one stored response; of {} buckets | the next batch has the rest
 constexpr size_t move_batch_size_bytes = 256 * kKiB;
 constexpr size_t move_batch_buckets = 256;
@@ -56,7 +61,8 @@ constexpr Milliseconds move_timeout{10'000};  // {} for a batch | it is asked fo
 // then what it has is left behind
 constexpr unsigned move_purge_tries = 40;
 constexpr Milliseconds move_purge_pause{50};
-// 1/{} of a full store | what would push out more of it in one handoff is not taken
+// 1/{} of a full store, for what was used lately where it comes from | what would push out more of
+// it in one handoff is not taken; all else takes free room alone
 constexpr size_t moved_share_divisor = 4;
 // {} of a 64th of the store, the most recently used | how warm a bucket is depends on these
 constexpr size_t move_order_rows = 256;

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "cache/move_pace.h"
 #include "cache/moved_response.h"
 #include "cache/peer_exchange.h"
 #include "http/error_response.h"
@@ -68,12 +69,13 @@ class Moves : public std::enable_shared_from_this<Moves> {
   struct Batch {
     std::string content;
     std::string purges_done;
-    TimePoint asked;  // by Clock::resident_now
+    AskedAt asked;
     std::uint64_t purges_seen = 0;
   };
   // What a batch is made of.
   struct Content {
     std::vector<MovedResponse> responses;
+    std::vector<UncacheableKeys::Mark> uncacheable;
     std::vector<MovedBucket> buckets;
   };
   enum class Kept { all, none };  // none: the giver has not heard of all purges
@@ -105,18 +107,20 @@ class Moves : public std::enable_shared_from_this<Moves> {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
     for (std::uint64_t number = 1; !core_.core.stopped();) {
-      if (core_.core.steady_now() < next_batch_) co_await waiter.wait(next_batch_);
+      if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
+      const SteadyPoint asked = core_.core.clock().steady_now();
       auto batch = co_await ask(giver, number);
       if (!batch) co_return batch.error();
       if (batch->content.empty()) break;
       const auto content = read(*batch);
       if (!content) co_return content.error();
-      pay_for(batch->content.size());
+      pay_for(*batch, giver.name, asked);
       const Kept kept = keep(*content, *batch);
       if (kept == Kept::none && ++tried < limits::move_purge_tries) {
         co_await waiter.wait(core_.core.steady_now() + limits::move_purge_pause);
         continue;
       }
+      for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
       take(content->buckets);
       tried = 0;
       ++number;
@@ -126,7 +130,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
 
   Task<Result<Batch>> ask(const tier::Peer& giver, std::uint64_t number) {
     Batch batch;
-    batch.asked = core_.core.resident_now();
+    batch.asked = {core_.core.resident_now(), core_.core.steady_now()};
     batch.purges_seen = core_.shared.store.purge_count();
     PeerQuestion question;
     question.fields = fmt::format("{}: {} {}\r\n", http::internal::move, core_.shared.name, number);
@@ -150,6 +154,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
       if (!item) return item.error();
       if (auto* const response = std::get_if<MovedResponse>(&*item)) {
         content.responses.push_back(std::move(*response));
+      } else if (const auto* const mark = std::get_if<UncacheableKeys::Mark>(&*item)) {
+        content.uncacheable.push_back(*mark);
       } else {
         content.buckets.push_back(std::get<MovedBucket>(*item));
       }
@@ -162,9 +168,13 @@ class Moves : public std::enable_shared_from_this<Moves> {
     Store& store = core_.shared.store;
     const auto restore_all = [&] {
       for (const MovedResponse& moved : content.responses) {
-        const bool is_stored = store.restore(moved.key, {moved.head, nullptr, moved.extent},
-                                             moved.body, batch.purges_seen, may_evict_bytes_);
-        if (!is_stored) continue;
+        const bool is_stored =
+            store.restore(moved.key, {moved.head, nullptr, moved.extent}, moved.body, moved.warmth,
+                          batch.purges_seen, may_evict_bytes_);
+        if (!is_stored) {
+          core_.shared.moved.left_out.fetch_add(1);
+          continue;
+        }
         core_.shared.moved.responses.fetch_add(1);
         core_.shared.moved.bytes.fetch_add(moved.body.size());
       }
@@ -184,13 +194,13 @@ class Moves : public std::enable_shared_from_this<Moves> {
     });
   }
 
-  // When the next batch of anybody may be asked for. Waits are a few milliseconds long at least:
-  // who was late catches up.
-  void pay_for(std::size_t size_bytes) {
-    const std::size_t rate_bytes_s = core_.settings->move_rate_mib_s * limits::kMiB;
-    const auto time = std::chrono::microseconds(size_bytes * 1'000'000 / rate_bytes_s);
-    const SteadyPoint earliest = core_.core.steady_now() - 5 * limits::deadline_tick;
-    next_batch_ = std::max(next_batch_, earliest) + time;
+  void pay_for(const Batch& batch, const std::string& giver, SteadyPoint asked) {
+    const SteadyPoint now = core_.core.clock().steady_now();
+    const std::size_t allowed_bytes_s = core_.settings->move_rate_mib_s * limits::kMiB;
+    // A reload may have turned moving off since.
+    if (allowed_bytes_s == 0) return;
+    pace_.came(batch.content.size(), now - asked, allowed_bytes_s,
+               core_.shared.holders.is_draining(giver), now);
   }
 
   CoreState& core_;
@@ -198,7 +208,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   std::map<std::string, State> states_;
   std::size_t under_way_ = 0;
   std::size_t may_evict_bytes_;  // in this handoff
-  SteadyPoint next_batch_{};
+  MovePace pace_;
 };
 
 struct Said {
@@ -229,7 +239,8 @@ void answer_move(CoreState& core, std::string_view said, http::Response& respons
   std::string batch;
   const auto asked = read_said(said);
   if (asked) {
-    batch = core.shared.source.batch(asked->name, asked->number, core.core.resident_now());
+    batch = core.shared.source.batch(asked->name, asked->number,
+                                     {core.core.resident_now(), core.core.steady_now()});
   }
   response.begin(200, http::reason_of(200));
   response.fields.add("Content-Length", fmt::format_int(batch.size()).c_str());

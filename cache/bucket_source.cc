@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "cache/moved_response.h"
 
 namespace ringside::cache {
 
-std::string BucketSource::batch(const std::string& taker, std::uint64_t number, TimePoint now) {
+std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
+                                const AskedAt& now) {
   const std::lock_guard lock(mutex_);
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
@@ -17,9 +17,9 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number, 
   } else if (giving.number != 0 && number == giving.number + 1) {
     end_last(giving, taker);
   } else {
-    begin(giving, taker);
+    begin(giving, taker, now.steady);
   }
-  if (giving.place.next == giving.order.size()) begin(giving, taker);
+  if (giving.place.next == giving.order.size()) begin(giving, taker, now.steady);
   giving.number = number;
   giving.before = giving.place;
   giving.given.clear();
@@ -29,15 +29,23 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number, 
 }
 
 // The warmest first; those that are not known to be warm by number.
-void BucketSource::begin(Giving& giving, const std::string& taker) {
+void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint now) {
   std::vector<shard::Bucket> buckets = holders_.to_give(taker);
   std::vector<std::size_t> rank(shard::bucket_count, shard::bucket_count);
   const auto warm = buckets.empty() ? std::vector<shard::Bucket>() : store_.warm_buckets();
   for (std::size_t i = 0; i < warm.size(); ++i) rank[warm[i]] = i;
   std::stable_sort(buckets.begin(), buckets.end(),
                    [&](shard::Bucket a, shard::Bucket b) { return rank[a] < rank[b]; });
+  giving.warm = static_cast<std::size_t>(
+      std::count_if(buckets.begin(), buckets.end(),
+                    [&](shard::Bucket bucket) { return rank[bucket] < shard::bucket_count; }));
   giving.order = std::move(buckets);
   giving.place = {};
+  giving.marks.clear();
+  if (giving.order.empty()) return;
+  for (const UncacheableKeys::Mark& mark : uncacheable_.marks(now)) {
+    giving.marks.emplace(mark.bucket, mark);
+  }
 }
 
 void BucketSource::end_last(Giving& giving, const std::string& taker) {
@@ -67,7 +75,7 @@ bool BucketSource::is_empty(shard::Bucket bucket) {
   return !is_fetched && store_.count_of(bucket) == 0;
 }
 
-std::string BucketSource::make_batch(Giving& giving, const std::string& taker, TimePoint now) {
+std::string BucketSource::make_batch(Giving& giving, const std::string& taker, const AskedAt& now) {
   std::string batch;
   std::size_t buckets = 0;
   while (giving.place.next < giving.order.size() && buckets < limits::move_batch_buckets) {
@@ -80,7 +88,7 @@ std::string BucketSource::make_batch(Giving& giving, const std::string& taker, T
 }
 
 // False: the batch is full, and has not all of the bucket.
-bool BucketSource::give_next(Giving& giving, const std::string& taker, TimePoint now,
+bool BucketSource::give_next(Giving& giving, const std::string& taker, const AskedAt& now,
                              std::string& batch) {
   const shard::Bucket bucket = giving.order[giving.place.next];
   // Before flights are looked at: whoever begins one from here on asks the taker.
@@ -95,24 +103,29 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, TimePoint
     holders_.take_back(bucket);
     return true;
   }
-  if (!add_stored(bucket, now, giving.place.sent, batch)) {
+  if (!add_stored(giving, now.resident, batch)) {
     if (gift->is_new) holders_.take_back(bucket);
     return false;
   }
+  const auto [first, last] = giving.marks.equal_range(bucket);
+  for (auto mark = first; mark != last; ++mark) append_moved(batch, mark->second, now.steady);
   append_moved(batch, MovedBucket{bucket, gift->epoch});
   giving.given.push_back({bucket, giving.place.sent});
   return true;
 }
 
-bool BucketSource::add_stored(shard::Bucket bucket, TimePoint now, Sent& sent, std::string& batch) {
+// Of the bucket that is next.
+bool BucketSource::add_stored(Giving& giving, TimePoint now, std::string& batch) {
+  const shard::Bucket bucket = giving.order[giving.place.next];
+  const auto warmth = giving.place.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
   if (store_.count_of(bucket) == 0) return true;
   for (const Store::Entry& entry : store_.entries_of(bucket)) {
     for (const StoredPointer& variant : entry.variants) {
-      if (sent.contains(variant)) continue;
+      if (giving.place.sent.contains(variant)) continue;
       if (batch.size() >= limits::move_batch_size_bytes) return false;
-      sent.insert(variant);
+      giving.place.sent.insert(variant);
       if (variant->body->size_bytes > limits::moved_response_size_bytes) continue;
-      append_moved(batch, entry.key, *variant, now);
+      append_moved(batch, entry.key, *variant, warmth, now);
     }
   }
   return true;

@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "cache/flight_table.h"
 #include "cache/holders.h"
+#include "cache/moved_response.h"
 #include "cache/store.h"
+#include "cache/uncacheable_keys.h"
 
 namespace ringside::cache {
 
@@ -22,7 +24,8 @@ namespace ringside::cache {
 //
 //   1. A taker asks for batch n. That says that it has all of batch n - 1: what was in it goes, and
 //      the buckets that were given with it are let go.
-//   2. It gets stored responses, and with the last of each bucket the bucket itself.
+//   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
+//      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch. What is
 //      removed meanwhile is a purge's to care for (PurgeLog).
 //
@@ -31,11 +34,12 @@ namespace ringside::cache {
 class BucketSource {
  public:
   // Those it is made with must outlive it.
-  BucketSource(Store& store, FlightTable& flights, Holders& holders)
-      : store_(store), flights_(flights), holders_(holders) {}
+  BucketSource(Store& store, FlightTable& flights, UncacheableKeys& uncacheable, Holders& holders)
+      : store_(store), flights_(flights), uncacheable_(uncacheable), holders_(holders) {}
 
-  // An empty one: there is nothing to be given to `taker` at present. `now`: Clock::resident_now.
-  [[nodiscard]] std::string batch(const std::string& taker, std::uint64_t number, TimePoint now);
+  // An empty one: there is nothing to be given to `taker` at present.
+  [[nodiscard]] std::string batch(const std::string& taker, std::uint64_t number,
+                                  const AskedAt& now);
 
  private:
   // Stored responses that the taker was sent, as long as they exist.
@@ -53,6 +57,8 @@ class BucketSource {
   struct Giving {
     std::uint64_t number = 0;  // of the last batch
     std::vector<shard::Bucket> order;
+    std::size_t warm = 0;  // so many of them, the first
+    std::multimap<shard::Bucket, UncacheableKeys::Mark> marks;
     Place before;              // the last batch
     Place place;               // after it
     std::vector<Given> given;  // with it
@@ -60,18 +66,19 @@ class BucketSource {
     std::map<shard::Bucket, unsigned> left_for_later;
   };
 
-  void begin(Giving& giving, const std::string& taker);
+  void begin(Giving& giving, const std::string& taker, SteadyPoint now);
   void end_last(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
-  [[nodiscard]] std::string make_batch(Giving& giving, const std::string& taker, TimePoint now);
-  [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, TimePoint now,
+  [[nodiscard]] std::string make_batch(Giving& giving, const std::string& taker,
+                                       const AskedAt& now);
+  [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, const AskedAt& now,
                                std::string& batch);
-  [[nodiscard]] bool add_stored(shard::Bucket bucket, TimePoint now, Sent& sent,
-                                std::string& batch);
+  [[nodiscard]] bool add_stored(Giving& giving, TimePoint now, std::string& batch);
 
   Store& store_;
   FlightTable& flights_;
+  UncacheableKeys& uncacheable_;
   Holders& holders_;
   std::mutex mutex_;  // before any lock of the above
   std::map<std::string, Giving> givings_;

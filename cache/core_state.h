@@ -46,11 +46,12 @@ struct Shared {
   PurgeLog purges;
   hop::TopologyNews topologies;
   std::atomic<std::uint64_t> invalidations{0};  // that have a number of our own, by our mark
-  BucketSource source{store, flights, holders};
+  BucketSource source{store, flights, uncacheable, holders};
   // Of other replicas, into this one.
   struct Moved {
     std::atomic<std::uint64_t> responses{0};
     std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::uint64_t> left_out{0};  // responses that were not stored
   };
   Moved moved;
   net::OriginGates gates;

@@ -15,6 +15,7 @@ class EvictionOrder {
  public:
   virtual ~EvictionOrder() = default;
   virtual void add(Evictable& key) noexcept = 0;
+  virtual void add_as_first_to_go(Evictable& key) noexcept = 0;
   virtual void use(Evictable& key) noexcept = 0;  // somebody asked for it
   virtual void remove(Evictable& key) noexcept = 0;
   [[nodiscard]] virtual Evictable* first_to_go() noexcept = 0;  // null: there is none
@@ -27,6 +28,7 @@ class LeastRecentlyUsed final : public EvictionOrder {
  public:
   ~LeastRecentlyUsed() override { keys_.clear(); }
   void add(Evictable& key) noexcept override { keys_.push_front(key); }
+  void add_as_first_to_go(Evictable& key) noexcept override { keys_.push_back(key); }
   void use(Evictable& key) noexcept override {
     keys_.splice(keys_.begin(), keys_, keys_.iterator_to(key));
   }

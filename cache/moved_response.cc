@@ -46,6 +46,7 @@ using Numbers = std::array<std::uint64_t, Number::count>;
 constexpr std::uint64_t no_cache_flag = 1;
 constexpr std::uint64_t must_revalidate_flag = 2;
 constexpr std::uint64_t immutable_flag = 4;
+constexpr std::uint64_t warm_flag = 8;
 constexpr std::uint64_t seconds_most = std::uint64_t{1} << 40;
 
 Error malformed(std::string_view what) {
@@ -167,6 +168,8 @@ Result<MovedItem> take_response(std::string_view& batch, TimePoint asked) {
       StoredHead::restored({static_cast<int>(numbers[Number::status]), *freshness,
                             *std::move(names), std::string(variant), std::string(reason), lines});
   moved.body = body;
+  const bool is_warm = (numbers[Number::flags] & warm_flag) != 0;
+  moved.warmth = is_warm ? Store::Warmth::warm : Store::Warmth::cold;
   if (numbers[Number::complete_length] > 0) {
     const std::uint64_t first = numbers[Number::first_byte];
     const std::uint64_t complete = numbers[Number::complete_length];
@@ -176,10 +179,20 @@ Result<MovedItem> take_response(std::string_view& batch, TimePoint asked) {
   return MovedItem(std::move(moved));
 }
 
+Result<MovedItem> take_mark(std::string_view& batch, SteadyPoint asked) {
+  std::array<std::uint64_t, 3> numbers{};
+  if (!take_numbers(batch, numbers)) return malformed("its numbers are none");
+  const auto& [bucket, hash, left_ms] = numbers;
+  constexpr auto most_ms = static_cast<std::uint64_t>(limits::uncacheable_ttl.count());
+  if (bucket >= shard::bucket_count || left_ms > most_ms) return malformed("it is none");
+  const Milliseconds left{static_cast<std::int64_t>(left_ms)};
+  return MovedItem(UncacheableKeys::Mark{hash, static_cast<shard::Bucket>(bucket), asked + left});
+}
+
 }  // namespace
 
 void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
-                  TimePoint now) {
+                  Store::Warmth warmth, TimePoint now) {
   const StoredHead& head = *response.head;
   const Freshness& freshness = head.freshness();
   const auto kept = std::chrono::ceil<Milliseconds>(now - freshness.received);
@@ -196,7 +209,8 @@ void append_moved(std::string& batch, const CacheKey& key, const StoredResponse&
   numbers[Number::lifetime_source] = static_cast<std::uint64_t>(freshness.source);
   numbers[Number::flags] = (freshness.no_cache ? no_cache_flag : 0) |
                            (freshness.must_revalidate ? must_revalidate_flag : 0) |
-                           (freshness.immutable ? immutable_flag : 0);
+                           (freshness.immutable ? immutable_flag : 0) |
+                           (warmth == Store::Warmth::warm ? warm_flag : 0);
   numbers[Number::stale_while_revalidate_s] = one_more(freshness.stale_while_revalidate);
   numbers[Number::stale_if_error_s] = one_more(freshness.stale_if_error);
   if (response.extent) {
@@ -216,14 +230,22 @@ void append_moved(std::string& batch, const CacheKey& key, const StoredResponse&
   for (const PiecePointer& piece : response.body->pieces) batch.append(piece->bytes());
 }
 
+void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now) {
+  const auto left = std::chrono::floor<Milliseconds>(mark.until - now);
+  if (left.count() <= 0) return;
+  fmt::format_to(std::back_inserter(batch), "U {} {} {}\n", mark.bucket, mark.key_hash,
+                 left.count());
+}
+
 void append_moved(std::string& batch, const MovedBucket& bucket) {
   fmt::format_to(std::back_inserter(batch), "B {} {}\n", bucket.bucket, bucket.epoch);
 }
 
-Result<MovedItem> take_moved(std::string_view& batch, TimePoint asked) {
+Result<MovedItem> take_moved(std::string_view& batch, const AskedAt& asked) {
   const char kind = batch.front();
   batch.remove_prefix(1);
-  if (kind == 'R') return take_response(batch, asked);
+  if (kind == 'R') return take_response(batch, asked.resident);
+  if (kind == 'U') return take_mark(batch, asked.steady);
   std::array<std::uint64_t, 2> numbers{};
   if (kind != 'B' || !take_numbers(batch, numbers)) return malformed("no such item");
   const auto& [bucket, epoch] = numbers;

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cache/cache_key.h"
+#include "cache/store.h"
 #include "cache/stored_response.h"
+#include "cache/uncacheable_keys.h"
 #include "tier/holdings.h"
 
 namespace ringside::cache {
@@ -19,6 +21,7 @@ struct MovedResponse {
   std::shared_ptr<const StoredHead> head;
   std::optional<Extent> extent;
   std::string_view body;  // a view into what was read
+  Store::Warmth warmth = Store::Warmth::cold;
 };
 
 // The bucket is the reader's from here on. Epoch 0: the giver had mere copies.
@@ -29,17 +32,24 @@ struct MovedBucket {
 };
 
 // A batch is items one after the other: `R` and numbers on a line, then the texts and the body
-// whose sizes they tell; or `B BUCKET EPOCH` on a line. All numbers are in decimal digits.
+// whose sizes they tell; or, on a line, `U BUCKET HASH MILLISECONDS` of a key whose answers can't
+// be stored, and for how long that is believed, or `B BUCKET EPOCH`. All numbers are in decimal
+// digits.
 
 // `now` is Clock::resident_now: what is told is for how long it was kept.
 void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
-                  TimePoint now);
+                  Store::Warmth warmth, TimePoint now);
+void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now);
 void append_moved(std::string& batch, const MovedBucket& bucket);
 
-// Takes the next item off `batch`, which is not empty. `asked`: when the batch was asked for, by
-// Clock::resident_now, so that what comes is rather older than it was than younger. The Error says
-// that a peer sends what is none.
-using MovedItem = std::variant<MovedResponse, MovedBucket>;
-[[nodiscard]] Result<MovedItem> take_moved(std::string_view& batch, TimePoint asked);
+// Takes the next item off `batch`, which is not empty. `asked`: when the batch was asked for, so
+// that what comes is rather older than it was than younger. The Error says that a peer sends what
+// is none.
+struct AskedAt {
+  TimePoint resident;  // by Clock::resident_now
+  SteadyPoint steady;
+};
+using MovedItem = std::variant<MovedResponse, UncacheableKeys::Mark, MovedBucket>;
+[[nodiscard]] Result<MovedItem> take_moved(std::string_view& batch, const AskedAt& asked);
 
 }  // namespace ringside::cache

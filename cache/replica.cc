@@ -117,6 +117,10 @@ std::size_t Replica::buckets_to_give() const {
 
 std::size_t Replica::buckets_away() const { return impl_->shared.holders.away(); }
 
+std::vector<tier::Peer> Replica::leavers() const {
+  return impl_->shared.holders.reachable(tier::Authority::Among::leavers);
+}
+
 std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }
 
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
@@ -132,7 +136,8 @@ const metrics::Sheet& Replica::sheet() const {
   const Store& store = shared.store;
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
                           store.evictions(), shared.flights.size(), shared.holders.away(),
-                          shared.moved.responses.load(), shared.moved.bytes.load()});
+                          shared.moved.responses.load(), shared.moved.bytes.load(),
+                          shared.moved.left_out.load()});
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "hop/half.h"
 #include "hop/topology_news.h"
 #include "metrics/sheet.h"
+#include "tier/buckets.h"
 #include "tier/purges.h"
 
 namespace ringside::cache {
@@ -39,6 +41,8 @@ class Replica final : public hop::Half {
   [[nodiscard]] std::size_t buckets_to_give() const;
   // How many are its own and held by another one.
   [[nodiscard]] std::size_t buckets_away() const;
+  // Those that were members and may hold something still.
+  [[nodiscard]] std::vector<tier::Peer> leavers() const;
   // How many of its peers it has yet to hear. Until then what others have stored may seem to be
   // stored nowhere. Thread-safe.
   [[nodiscard]] std::size_t peers_unheard() const;

@@ -114,12 +114,11 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
                 std::size_t variants_most, const std::atomic<bool>* outdated) {
   const std::size_t most_bytes = cost_bytes_most(key, *response);
   if (response->body->size_bytes > object_limit_bytes() || !reserve(most_bytes)) return false;
-  return put_paid(key, std::move(response), most_bytes, purges_seen, variants_most, outdated,
-                  Order::newest);
+  return put_paid(key, std::move(response), {most_bytes, purges_seen, variants_most, outdated});
 }
 
 bool Store::restore(const CacheKey& key, StoredResponse response, std::string_view body,
-                    std::uint64_t purges_seen, std::size_t& may_evict_bytes) {
+                    Warmth warmth, std::uint64_t purges_seen, std::size_t& may_evict_bytes) {
   auto restored = make_body();
   restored->size_bytes = body.size();
   response.body = restored;
@@ -128,39 +127,42 @@ bool Store::restore(const CacheKey& key, StoredResponse response, std::string_vi
   const std::size_t most_bytes = row_bytes + body_bytes;
   if (body.size() > object_limit_bytes()) return false;
   if (!memory_->try_reserve(most_bytes)) {
-    if (most_bytes > may_evict_bytes || !reserve(most_bytes)) return false;
+    const bool may_evict = warmth == Warmth::warm && most_bytes <= may_evict_bytes;
+    if (!may_evict || !reserve(most_bytes)) return false;
     may_evict_bytes -= most_bytes;
   }
   const auto pieces = memory_->make({&body, 1}, body_bytes);
   restored->pieces.assign(pieces.begin(), pieces.end());
-  return put_paid(key, make_stored(std::move(response)), row_bytes, purges_seen,
-                  limits::variants_per_key, nullptr, Order::by_time);
+  return put_paid(key, make_stored(std::move(response)),
+                  {.paid_bytes = row_bytes,
+                   .purges_seen = purges_seen,
+                   .order = Order::by_time,
+                   .warmth = warmth});
 }
 
-bool Store::put_paid(const CacheKey& key, StoredPointer response, std::size_t paid_bytes,
-                     std::uint64_t purges_seen, std::size_t variants_most,
-                     const std::atomic<bool>* outdated, Order order) {
+bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& terms) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
   // A purge counts first and then walks the stripes:
   //   1. purge: purges_ becomes n + 1      1'. put sees n, under the stripe's lock, and stores
   //   2. put sees n + 1, stores nothing    2'. purge takes the lock after it and removes it
   // Likewise what is invalidated is marked before this lock is taken for erasing it.
-  if (purges_.load() != purges_seen || (outdated != nullptr && outdated->load())) {
-    give_back(paid_bytes);
+  const bool is_outdated = terms.outdated != nullptr && terms.outdated->load();
+  if (purges_.load() != terms.purges_seen || is_outdated) {
+    give_back(terms.paid_bytes);
     return false;
   }
-  Row& row = find_or_add(stripe, key);
+  Row& row = find_or_add(stripe, key, terms.warmth);
   if (key.bucket && key.bucket != row.bucket()) move_to(stripe, row, *key.bucket);
   const std::size_t before_bytes = row.cost_bytes;
   const auto present = variant_like(row, *response->head);
   const bool has_like = present != row.variants.end();
-  if (has_like && order == Order::by_time && came_later(**present, *response)) {
+  if (has_like && terms.order == Order::by_time && came_later(**present, *response)) {
     // Of a part that came first, for who could not wait, the whole comes behind.
     StoredPointer both = *present;
     if (both->extent) both = kept_of(response, both, object_limit_bytes());
     if (both == *present) {
-      give_back(paid_bytes);
+      give_back(terms.paid_bytes);
       return true;
     }
     response = std::move(both);
@@ -168,9 +170,9 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, std::size_t pa
     response = kept_of(*present, std::move(response), object_limit_bytes());
   }
   std::size_t dropped = 0;
-  add_variant(row, std::move(response), variants_most, dropped);
+  add_variant(row, std::move(response), terms.variants_most, dropped);
   count(row, 1, dropped);
-  memory_->add(row.cost_bytes - before_bytes - paid_bytes);
+  memory_->add(row.cost_bytes - before_bytes - terms.paid_bytes);
   return true;
 }
 
@@ -258,16 +260,17 @@ void Store::unlink(Stripe& stripe, const Row& row) noexcept {
   }
 }
 
-Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key) {
+Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmth) {
   const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place != stripe.rows.end()) {
-    stripe.order->use(*place->second);
+    if (warmth == Warmth::warm) stripe.order->use(*place->second);
     return *place->second;
   }
   auto made = std::make_unique<Row>(key);
   Row& row = *made;
   stripe.rows.emplace(KeyView{row.key, row.hash}, std::move(made));
-  stripe.order->add(row);
+  if (warmth == Warmth::warm) stripe.order->add(row);
+  if (warmth == Warmth::cold) stripe.order->add_as_first_to_go(row);
   link(stripe, row);
   return row;
 }

@@ -48,9 +48,11 @@ class Store {
            std::size_t variants_most = limits::variants_per_key,
            const std::atomic<bool>* outdated = nullptr);
   // Keeps what another replica had stored under the key, unless the variant that it equals has come
-  // later; `body` is its body. Where the store is full it may push out so much of what is there as
-  // `may_evict_bytes` says, which is lessened by it. `purges_seen`: as for put().
-  bool restore(const CacheKey& key, StoredResponse response, std::string_view body,
+  // later; `body` is its body. What is cold takes free room alone, and is the first to go. Where
+  // the store is full, what is warm may push out so much of what is there as `may_evict_bytes`
+  // says, which is lessened by it. `purges_seen`: as for put().
+  enum class Warmth : std::uint8_t { cold, warm };
+  bool restore(const CacheKey& key, StoredResponse response, std::string_view body, Warmth warmth,
                std::uint64_t purges_seen, std::size_t& may_evict_bytes);
   // Puts `fresh` in the place of `old`, if that still stands there; else nothing changes.
   bool replace(const CacheKey& key, const StoredPointer& old, StoredPointer fresh);
@@ -154,7 +156,7 @@ class Store {
   [[nodiscard]] Stripe& stripe_of(std::uint64_t hash) noexcept {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
-  Row& find_or_add(Stripe& stripe, const CacheKey& key);
+  static Row& find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmth);
   void move_to(Stripe& stripe, Row& row, shard::Bucket bucket);
   void count(const Row& row, std::size_t added, std::size_t gone) noexcept;
   static void link(Stripe& stripe, Row& row);
@@ -184,10 +186,16 @@ class Store {
                                                                 const StoredHead& head) noexcept;
   // What a response costs under a new key, beside the pieces that its body memory counts.
   static std::size_t cost_bytes_most(const CacheKey& key, const StoredResponse& response) noexcept;
-  enum class Order { newest, by_time };
-  bool put_paid(const CacheKey& key, StoredPointer response, std::size_t paid_bytes,
-                std::uint64_t purges_seen, std::size_t variants_most,
-                const std::atomic<bool>* outdated, Order order);
+  enum class Order : std::uint8_t { newest, by_time };
+  struct Terms {
+    std::size_t paid_bytes;
+    std::uint64_t purges_seen;
+    std::size_t variants_most = limits::variants_per_key;
+    const std::atomic<bool>* outdated = nullptr;
+    Order order = Order::newest;
+    Warmth warmth = Warmth::warm;
+  };
+  bool put_paid(const CacheKey& key, StoredPointer response, const Terms& terms);
 
   const std::size_t limit_bytes_;
   const std::shared_ptr<BodyMemory> memory_;

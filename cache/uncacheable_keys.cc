@@ -6,12 +6,15 @@
 namespace ringside::cache {
 
 void UncacheableKeys::remember(const CacheKey& key, SteadyPoint until) {
-  const std::uint64_t hash = hash64(key.text);
+  remember(hash64(key.text), {until, key.bucket});
+}
+
+void UncacheableKeys::remember(std::uint64_t hash, const Kept& kept) {
   Stripe& stripe = stripe_of(hash);
   const std::lock_guard lock(stripe.mutex);
-  if (stripe.until.insert_or_assign(hash, until).second) stripe.order.push_back(hash);
+  if (stripe.kept.insert_or_assign(hash, kept).second) stripe.order.push_back(hash);
   while (stripe.order.size() > limits::uncacheable_keys / stripe_count) {
-    stripe.until.erase(stripe.order.front());
+    stripe.kept.erase(stripe.order.front());
     stripe.order.pop_front();
   }
 }
@@ -20,16 +23,27 @@ void UncacheableKeys::forget(const CacheKey& key) {
   const std::uint64_t hash = hash64(key.text);
   Stripe& stripe = stripe_of(hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.until.find(hash);
-  if (place != stripe.until.end()) place->second = SteadyPoint::min();
+  const auto place = stripe.kept.find(hash);
+  if (place != stripe.kept.end()) place->second.until = SteadyPoint::min();
 }
 
 bool UncacheableKeys::contains(const CacheKey& key, SteadyPoint now) {
   const std::uint64_t hash = hash64(key.text);
   Stripe& stripe = stripe_of(hash);
   const std::lock_guard lock(stripe.mutex);
-  const auto place = stripe.until.find(hash);
-  return place != stripe.until.end() && now < place->second;
+  const auto place = stripe.kept.find(hash);
+  return place != stripe.kept.end() && now < place->second.until;
+}
+
+std::vector<UncacheableKeys::Mark> UncacheableKeys::marks(SteadyPoint now) {
+  std::vector<Mark> marks;
+  for (Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (const auto& [hash, kept] : stripe.kept) {
+      if (kept.bucket && now < kept.until) marks.push_back({hash, *kept.bucket, kept.until});
+    }
+  }
+  return marks;
 }
 
 }  // namespace ringside::cache

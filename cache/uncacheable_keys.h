@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "cache/cache_key.h"
@@ -21,16 +23,33 @@ class UncacheableKeys {
   void forget(const CacheKey& key);
   [[nodiscard]] bool contains(const CacheKey& key, SteadyPoint now);
 
+  // What moves with a bucket, when another replica is to have it.
+  struct Mark {
+    std::uint64_t key_hash = 0;
+    shard::Bucket bucket = 0;
+    SteadyPoint until;
+    bool operator==(const Mark&) const = default;
+  };
+  void remember(const Mark& mark) { remember(mark.key_hash, {mark.until, mark.bucket}); }
+  // Those of keys with a bucket.
+  [[nodiscard]] std::vector<Mark> marks(SteadyPoint now);
+
  private:
+  struct Kept {
+    SteadyPoint until;
+    std::optional<shard::Bucket> bucket;
+  };
   struct Stripe {
     std::mutex mutex;
-    std::unordered_map<std::uint64_t, SteadyPoint> until;
-    std::deque<std::uint64_t> order;  // those of `until`, forgotten ones included, as they came
+    std::unordered_map<std::uint64_t, Kept> kept;  // by the key's hash
+    std::deque<std::uint64_t> order;  // those of `kept`, forgotten ones included, as they came
   };
   static constexpr std::size_t stripe_count = 16;
   [[nodiscard]] Stripe& stripe_of(std::uint64_t hash) noexcept {
     return stripes_[hash % stripe_count];
   }
+  void remember(std::uint64_t hash, const Kept& kept);
+
   std::array<Stripe, stripe_count> stripes_;
 };
 

@@ -47,6 +47,9 @@ constexpr auto store_rows = std::to_array<FigureRow<StoreFigures>>({
      Kind::counter, &StoreFigures::moved_responses},
     {"ringside_moved_bytes_total", "Bytes of their bodies.", Kind::counter,
      &StoreFigures::moved_bytes},
+    {"ringside_moved_left_out_total",
+     "Stored responses that other replicas gave and that were not stored.", Kind::counter,
+     &StoreFigures::moved_left_out},
 });
 
 constexpr std::string_view refused = "ringside_origin_refused_total";

@@ -26,7 +26,8 @@ class CacheService final : public MemberService {
     return replica_->settings()->membership;
   }
   [[nodiscard]] tier::Self self() const override {
-    return {replica_->name(), replica_->buckets_away(), replica_->buckets_to_give()};
+    return {replica_->name(), replica_->buckets_away(), replica_->buckets_to_give(),
+            replica_->leavers()};
   }
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;

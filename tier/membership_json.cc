@@ -22,7 +22,12 @@ std::string to_json(const Membership& membership, const Self& self) {
     page["self"] = {{"name", self.name},
                     {"buckets", nullptr},
                     {"buckets_away", self.buckets_away},
-                    {"buckets_to_give", self.buckets_to_give}};
+                    {"buckets_to_give", self.buckets_to_give},
+                    {"leavers", nlohmann::ordered_json::array()}};
+    for (const Peer& leaver : self.leavers) {
+      page["self"]["leavers"].push_back(
+          {{"name", leaver.name}, {"address", leaver.address.text()}});
+    }
     if (const auto buckets = buckets_of(membership, self.name)) {
       page["self"]["buckets"] = buckets->size();
     }

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "tier/buckets.h"
 #include "tier/membership.h"
 
 namespace ringside::tier {
@@ -12,12 +14,14 @@ struct Self {
   std::string name;                 // empty: it is none
   std::size_t buckets_away = 0;     // its own, that another one holds
   std::size_t buckets_to_give = 0;  // of others, that it has something of
+  std::vector<Peer> leavers{};      // that are no members any more, and may hold something still
 };
 
 // The body of `GET /topology`: shard::to_json with each member's address (null: nowhere at present)
 // and, where the source tells, `ready`, `terminating` and `placed_in`, the zone that it is in now.
 // Where `self` has a name, it tells which replica says so, how many of the buckets are its own (0
-// where it is no member, null where the scheme is not by bucket), and how far their handoff is.
+// where it is no member, null where the scheme is not by bucket), how far their handoff is, and
+// which leavers it knows.
 [[nodiscard]] std::string to_json(const Membership& membership, const Self& self = {});
 
 }  // namespace ringside::tier

@@ -20,7 +20,9 @@ namespace {
 
 constexpr TimePoint now = support::FakeClock::start;
 constexpr SteadyPoint steady{std::chrono::hours{1}};
+constexpr AskedAt asked{now, steady};
 constexpr std::size_t store_bytes = 64 * limits::kMiB;
+constexpr Store::Warmth warm = Store::Warmth::warm;
 
 CacheKey key_of(const std::string& path, shard::Bucket bucket) {
   http::Target target;
@@ -52,17 +54,20 @@ struct Giver {
   // The bodies and the buckets of a batch.
   struct Batch {
     std::vector<std::string> bodies;
+    std::vector<UncacheableKeys::Mark> marks;
     std::vector<MovedBucket> buckets;
   };
   Batch batch(std::uint64_t number) {
-    const std::string text = source.batch("b", number, now);
+    const std::string text = source.batch("b", number, asked);
     Batch batch;
     for (std::string_view left = text; !left.empty();) {
-      const auto item = take_moved(left, now);
+      const auto item = take_moved(left, asked);
       EXPECT_TRUE(item) << item.error().message;
       if (!item) break;
       if (const auto* moved = std::get_if<MovedResponse>(&*item)) {
         batch.bodies.emplace_back(moved->body);
+      } else if (const auto* mark = std::get_if<UncacheableKeys::Mark>(&*item)) {
+        batch.marks.push_back(*mark);
       } else {
         batch.buckets.push_back(std::get<MovedBucket>(*item));
       }
@@ -82,10 +87,30 @@ struct Giver {
 
   Store store{store_bytes};
   FlightTable flights;
+  UncacheableKeys uncacheable;
   Holders holders{"a", 5};
-  BucketSource source{store, flights, holders};
+  BucketSource source{store, flights, uncacheable, holders};
   std::vector<shard::Bucket> buckets;  // that b is to take
 };
+
+TEST(BucketSource, TellsOfKeysThatCanNotBeStoredWithTheirBucket) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets.front();
+  giver.uncacheable.remember(key_of("/never", bucket), steady + Seconds{30});
+  giver.uncacheable.remember(key_of("/no-more", bucket), steady);
+  const auto elsewhere = static_cast<shard::Bucket>(bucket + 1);
+  giver.uncacheable.remember(key_of("/elsewhere", elsewhere), steady + Seconds{30});
+  const auto batch = giver.batch(1);
+  const auto of_bucket = [&](const auto& mark) { return mark.bucket == bucket; };
+  ASSERT_EQ(std::count_if(batch.marks.begin(), batch.marks.end(), of_bucket), 1);
+  const auto mark = *std::find_if(batch.marks.begin(), batch.marks.end(), of_bucket);
+  EXPECT_EQ(mark.until, steady + Seconds{30});
+  UncacheableKeys taken;
+  taken.remember(mark);
+  EXPECT_TRUE(taken.contains(key_of("/never", bucket), steady + Seconds{29}));
+  EXPECT_FALSE(taken.contains(key_of("/never", bucket), steady + Seconds{30}));
+  EXPECT_FALSE(taken.contains(key_of("/no-more", bucket), steady));
+}
 
 TEST(BucketSource, GivesEverythingOnceAndKeepsNothingOfIt) {
   Giver giver;
@@ -203,8 +228,8 @@ TEST(BucketSource, ABucketInWhichSomethingIsAlwaysFetchedIsGivenInTheEnd) {
 TEST(BucketSource, NobodyElseGetsAnything) {
   Giver giver;
   giver.put("/x", giver.buckets[0], "x");
-  EXPECT_EQ(giver.source.batch("a", 1, now), "");
-  EXPECT_EQ(giver.source.batch("stranger", 1, now), "");
+  EXPECT_EQ(giver.source.batch("a", 1, asked), "");
+  EXPECT_EQ(giver.source.batch("stranger", 1, asked), "");
 }
 
 // --- The taker's store.
@@ -221,7 +246,7 @@ TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
                           nullptr};
   };
   const auto restore = [&](TimePoint received, std::string_view body) {
-    return store.restore(key, at(received), body, store.purge_count(), may_evict_bytes);
+    return store.restore(key, at(received), body, warm, store.purge_count(), may_evict_bytes);
   };
   EXPECT_TRUE(restore(now, "first"));
   EXPECT_EQ(body_of(store.find(key, {}).response), "first");
@@ -230,8 +255,8 @@ TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
   EXPECT_TRUE(restore(now + Seconds{1}, "younger"));
   EXPECT_EQ(body_of(store.find(key, {}).response), "younger");
   EXPECT_EQ(store.count_of(7), 1U);
-  EXPECT_FALSE(
-      store.restore(key, at(now + Seconds{2}), "purged", store.purge_count() + 1, may_evict_bytes));
+  EXPECT_FALSE(store.restore(key, at(now + Seconds{2}), "purged", warm, store.purge_count() + 1,
+                             may_evict_bytes));
   EXPECT_EQ(body_of(store.find(key, {}).response), "younger");
   store.erase(key);
   EXPECT_EQ(store.entries(), 0U);
@@ -249,7 +274,7 @@ TEST(RestoredResponse, TheWholeThatComesBehindAPartOfItIsKept) {
     Freshness freshness = whole.head->freshness();
     freshness.received -= Seconds{1};
     whole.head = StoredHead::restored({200, freshness, {}, {}, "OK", whole.head->lines()});
-    EXPECT_TRUE(store.restore(key, whole, "012345", store.purge_count(), may_evict_bytes));
+    EXPECT_TRUE(store.restore(key, whole, "012345", warm, store.purge_count(), may_evict_bytes));
     EXPECT_EQ(body_of(store.find(key, {}).response), "012345");
     EXPECT_FALSE(store.find(key, {}).response->extent);
     store.erase(key);
@@ -262,13 +287,39 @@ TEST(RestoredResponse, TakesWhatItCostsAndNoMore) {
   std::size_t may_evict_bytes = 0;
   const std::size_t before = store.used_bytes();
   for (int i = 0; i < 3; ++i) {  // the second and the third find it there
-    EXPECT_TRUE(store.restore(key_of("/x", 7), *response_of(""), std::string(100'000, 'x'),
+    EXPECT_TRUE(store.restore(key_of("/x", 7), *response_of(""), std::string(100'000, 'x'), warm,
                               store.purge_count(), may_evict_bytes));
   }
   EXPECT_GE(store.used_bytes() - before, 100'000U);
   EXPECT_LE(store.used_bytes() - before, 110'000U);
   store.erase(key_of("/x", 7));
   EXPECT_EQ(store.used_bytes(), before);
+}
+
+// The warmest comes first: what comes later must not push it out.
+TEST(RestoredResponse, WhatIsColdTakesFreeRoomAloneAndGoesFirst) {
+  Store store(4 * limits::kMiB);
+  const std::string body(100'000, 'x');
+  std::size_t may_evict_bytes = limits::kMiB;
+  const auto restore = [&](const std::string& path, Store::Warmth warmth) {
+    return store.restore(key_of(path, 2), *response_of(""), body, warmth, store.purge_count(),
+                         may_evict_bytes);
+  };
+  std::size_t restored = 0;
+  while (restored < 100 && restore("/cold" + std::to_string(restored), Store::Warmth::cold)) {
+    ++restored;
+  }
+  EXPECT_GT(restored, 20U);
+  EXPECT_LT(restored, 60U);
+  EXPECT_EQ(store.evictions(), 0U);
+  EXPECT_TRUE(restore("/warm", warm));
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(
+        store.put(key_of("/own" + std::to_string(i), 1), response_of(body), store.purge_count()));
+    static_cast<void>(store.find(key_of("/warm", 2), {}));
+  }
+  EXPECT_EQ(store.count_of(2), 1U) << "what is used stays";
+  EXPECT_NE(store.find(key_of("/warm", 2), {}).response, nullptr);
 }
 
 TEST(RestoredResponse, PushesOutOnlySoMuchAsItMay) {
@@ -282,7 +333,7 @@ TEST(RestoredResponse, PushesOutOnlySoMuchAsItMay) {
   std::size_t may_evict_bytes = limits::kMiB;
   std::size_t restored = 0;
   for (int i = 0; i < 60; ++i) {
-    restored += store.restore(key_of("/moved" + std::to_string(i), 2), *response_of(""), body,
+    restored += store.restore(key_of("/moved" + std::to_string(i), 2), *response_of(""), body, warm,
                               store.purge_count(), may_evict_bytes);
   }
   EXPECT_GE(restored, 8U);

@@ -11,6 +11,7 @@ namespace ringside::cache {
 namespace {
 
 constexpr TimePoint now = support::FakeClock::start;
+constexpr SteadyPoint steady{std::chrono::hours{1}};
 
 CacheKey some_key(shard::Bucket bucket = 7) {
   http::Target target;
@@ -23,13 +24,13 @@ CacheKey some_key(shard::Bucket bucket = 7) {
 
 std::string moved(const CacheKey& key, const StoredResponse& response, TimePoint at = now) {
   std::string batch;
-  append_moved(batch, key, response, at);
+  append_moved(batch, key, response, Store::Warmth::warm, at);
   return batch;
 }
 
-MovedResponse read(const std::string& batch, TimePoint asked = now) {
+MovedResponse read(const std::string& batch, TimePoint resident = now) {
   std::string_view left = batch;
-  auto item = take_moved(left, asked);
+  auto item = take_moved(left, {resident, steady});
   EXPECT_TRUE(item) << item.error().message;
   EXPECT_EQ(left, "");
   return item ? std::get<MovedResponse>(*item) : MovedResponse{};
@@ -59,6 +60,13 @@ TEST(MovedResponse, IsWhatWasStored) {
   EXPECT_EQ(got.head->vary(), stored->head->vary());
   EXPECT_EQ(got.head->variant(), stored->head->variant());
   EXPECT_EQ(got.head->freshness(), stored->head->freshness());
+  EXPECT_EQ(got.warmth, Store::Warmth::warm);
+}
+
+TEST(MovedResponse, TellsWhetherItIsWarm) {
+  std::string batch;
+  append_moved(batch, some_key(), *response_of("x"), Store::Warmth::cold, now);
+  EXPECT_EQ(read(batch).warmth, Store::Warmth::cold);
 }
 
 TEST(MovedResponse, IsAsOldAsItWas) {
@@ -82,12 +90,25 @@ TEST(MovedResponse, ABucketComesBehindWhatIsStoredOfIt) {
   append_moved(batch, MovedBucket{7, 3});
   append_moved(batch, MovedBucket{16'383, 0});
   std::string_view left = batch;
-  ASSERT_TRUE(take_moved(left, now));
+  ASSERT_TRUE(take_moved(left, {now, steady}));
   for (const MovedBucket& bucket : {MovedBucket{7, 3}, MovedBucket{16'383, 0}}) {
-    const auto item = take_moved(left, now);
+    const auto item = take_moved(left, {now, steady});
     ASSERT_TRUE(item);
     EXPECT_EQ(std::get<MovedBucket>(*item), bucket);
   }
+  EXPECT_TRUE(left.empty());
+}
+
+TEST(MovedResponse, WhatCanNotBeStoredIsBelievedForAsLongAsItWas) {
+  const UncacheableKeys::Mark mark{12'345'678'901'234'567'890U, 16'383,
+                                   steady + Milliseconds{1'500}};
+  std::string batch;
+  append_moved(batch, mark, steady);
+  append_moved(batch, mark, mark.until);  // it is over
+  std::string_view left = batch;
+  const auto item = take_moved(left, {now, steady});
+  ASSERT_TRUE(item);
+  EXPECT_EQ(std::get<UncacheableKeys::Mark>(*item), mark);
   EXPECT_TRUE(left.empty());
 }
 
@@ -96,8 +117,9 @@ TEST(MovedResponse, WhatIsNoneIsRefused) {
   const std::string line = whole.substr(0, whole.find('\n') + 1);
   const std::string rest = whole.substr(line.size());
   std::vector<std::string> none = {
-      "X",     "B\n",       "B 1\n",    "B 16384 1\n", "B 1 1000000001\n",
-      "B 1 1", "B 1 1 1\n", "B -1 1\n", "R\n",         "R 1\n"};
+      "X",     "B\n",       "B 1\n",         "B 16384 1\n",  "B 1 1000000001\n",
+      "B 1 1", "B 1 1 1\n", "B -1 1\n",      "R\n",          "R 1\n",
+      "U\n",   "U 1 2\n",   "U 16384 2 3\n", "U 1 2 60001\n"};
   for (std::size_t size = 1; size < whole.size(); ++size) none.push_back(whole.substr(0, size));
   // A bucket that is none, a status that is none, field lines that are none.
   none.push_back("R 16384" + whole.substr(whole.find(' ', 2)));
@@ -109,7 +131,7 @@ TEST(MovedResponse, WhatIsNoneIsRefused) {
   none.push_back(line + broken);
   for (const std::string& text : none) {
     std::string_view left = text;
-    const auto item = take_moved(left, now);
+    const auto item = take_moved(left, {now, steady});
     ASSERT_FALSE(item) << text;
     EXPECT_EQ(item.error().kind, ErrorKind::malformed);
     EXPECT_EQ(item.error().source, ErrorSource::peer);

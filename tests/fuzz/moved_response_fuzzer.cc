@@ -7,7 +7,8 @@
 namespace ringside::fuzz {
 namespace {
 
-constexpr TimePoint asked{std::chrono::hours{400'000}};
+constexpr cache::AskedAt asked{TimePoint{std::chrono::hours{400'000}},
+                               SteadyPoint{std::chrono::hours{1}}};
 
 // What was read is written and read again, and is the same.
 void write_again(const cache::MovedResponse& moved) {
@@ -15,7 +16,7 @@ void write_again(const cache::MovedResponse& moved) {
   if (!moved.body.empty()) body->pieces.push_back(std::make_shared<cache::Piece>(moved.body));
   body->size_bytes = moved.body.size();
   std::string text;
-  cache::append_moved(text, moved.key, {moved.head, body, moved.extent}, asked);
+  cache::append_moved(text, moved.key, {moved.head, body, moved.extent}, moved.warmth, asked);
   std::string_view left = text;
   const auto again = cache::take_moved(left, asked);
   RINGSIDE_CHECK(again && left.empty());
@@ -35,7 +36,7 @@ void examine(std::string_view input) {
     const auto* const moved = std::get_if<cache::MovedResponse>(&*item);
     if (moved == nullptr) continue;
     RINGSIDE_CHECK(moved->key.uri_size_bytes <= moved->key.text.size() && moved->key.bucket);
-    RINGSIDE_CHECK(age(moved->head->freshness(), asked) >= Seconds{0});
+    RINGSIDE_CHECK(age(moved->head->freshness(), asked.resident) >= Seconds{0});
     write_again(*moved);
   }
 }

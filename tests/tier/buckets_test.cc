@@ -90,10 +90,12 @@ TEST(MembershipJson, TellsHowMembersAreWhereTheSourceDoes) {
 
 TEST(MembershipJson, AReplicaTellsWhoItIsAndHowManyBucketsAreItsOwn) {
   const auto self = [](const MembershipPointer& membership, const std::string& name) {
-    return nlohmann::json::parse(to_json(*membership, {name, 3, 5}))["self"];
+    const Peer leaver{"z", {"10.0.0.9", 80}};
+    return nlohmann::json::parse(to_json(*membership, {name, 3, 5, {leaver}}))["self"];
   };
   EXPECT_EQ(self(membership_of({"a"}), "a").dump(),
-            R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,"name":"a"})");
+            R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,)"
+            R"("leavers":[{"address":"10.0.0.9:80","name":"z"}],"name":"a"})");
   EXPECT_EQ(self(membership_of({"a"}), "b")["buckets"], 0);
   EXPECT_TRUE(self(membership_of({"a"}, 1, "simple-sha1"), "a")["buckets"].is_null());
 }
