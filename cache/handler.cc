@@ -133,13 +133,14 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
     if (!heeded) co_return refuse(not_empty_yet(), response);
   }
   if (context.hop.answer_here) {
-    co_await relay(transaction_);
+    // Who does not hear of it gives nothing that anybody takes: an invalidation is not reported.
+    static_cast<void>(co_await relay(transaction_));
     answer_options(response);
     co_return transaction_.tell_topology(response);
   }
   if (context.method == "PURGE") co_return co_await purge(response);
   const Decision decision = look_up();  // 17, 18
-  if (fetches_for_peer(decision)) {
+  if (fetches_for_bucket(decision)) {
     if (const auto holder = other_holder()) co_return name_holder(*holder, response);
   }
   switch (decision.step) {
@@ -207,6 +208,8 @@ Decision Handler::look_up() {
   if (context.fills_peer) {
     CoreState& core = transaction_.core;
     transaction_.purges_done = core.shared.purges.done(core.core.steady_now());
+    const auto asker = *transaction_.request->fields.first(http::internal::fill);
+    transaction_.is_asker_unknown = !core.shared.holders.knows(asker);
   }
   if (context.may_use_store) {
     transaction_.found =
@@ -224,23 +227,29 @@ Decision Handler::look_up() {
                 slices_are_stored, transaction_.resident_now());
 }
 
-// A peer has nothing stored for it, nor have we.
-bool Handler::fetches_for_peer(const Decision& decision) const {
+// A member asks for something of a bucket of which we have nothing stored for it.
+bool Handler::fetches_for_bucket(const Decision& decision) const {
   const RequestContext& context = transaction_.context;
-  const bool fetches = decision.step == Step::fetch || decision.step == Step::fetch_slices ||
-                       decision.step == Step::pass_on;
-  return context.fills_peer && context.key.bucket && fetches;
+  const bool fetches = decision.step == Step::fetch || decision.step == Step::fetch_slices;
+  const bool passes_for_peer = context.fills_peer && decision.step == Step::pass_on;
+  return context.from_sidecar && context.key.bucket && (fetches || passes_for_peer);
 }
 
-// Who is to fetch it in our place, as internal::holder says; nullopt: we are.
+// Who is to be asked for it in our place, as internal::holder says; nullopt: we are.
 std::optional<std::string> Handler::other_holder() {
   Shared& shared = transaction_.core.shared;
-  const shard::Bucket bucket = *transaction_.context.key.bucket;
-  const auto asker = *transaction_.request->fields.first(http::internal::fill);
+  const RequestContext& context = transaction_.context;
+  const http::Fields& fields = transaction_.request->fields;
+  const shard::Bucket bucket = *context.key.bucket;
+  if (!context.fills_peer) {
+    const bool is_refused = !fields.has(http::internal::instead_of);
+    return is_refused ? shared.holders.elsewhere(bucket) : std::nullopt;
+  }
+  const auto asker = *fields.first(http::internal::fill);
   // Who follows another topology may not be the one to take it, or no member at all, and would not
   // store what it fetches.
-  const bool is_empty = !transaction_.context.topology_is_other &&
-                        shared.store.count_of(bucket) == 0 && !shared.flights.has_any_of(bucket);
+  const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
+                        !shared.flights.has_any_of(bucket);
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
   if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
@@ -248,6 +257,7 @@ std::optional<std::string> Handler::other_holder() {
 }
 
 void Handler::name_holder(std::string_view holder, http::Response& response) {
+  if (!transaction_.context.fills_peer) transaction_.core.sheet.count("ringside_refusals_total");
   transaction_.outcome = metrics::Outcome::bypass;
   response.begin(421, http::reason_of(421));
   response.fields.add("Content-Length", "0");
@@ -332,9 +342,12 @@ Task<void> Handler::purge(http::Response& response) {
   CoreState& core = transaction_.core;
   const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
   const std::size_t removed = co_await purge_by_steps(core, std::move(prefix));
-  co_await relay(transaction_);
+  const std::vector<std::string> not_relayed = co_await relay(transaction_);
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
+  for (const std::string& name : not_relayed) {
+    response.fields.add(http::internal::not_relayed, name);
+  }
   transaction_.tell_topology(response);
 }
 

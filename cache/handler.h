@@ -51,7 +51,7 @@ class Handler final : public hop::Handler, private Stalled {
   [[nodiscard]] Decision look_up();
   Task<void> answer_shared(http::Response& response);
   void answer_options(http::Response& response);
-  [[nodiscard]] bool fetches_for_peer(const Decision& decision) const;
+  [[nodiscard]] bool fetches_for_bucket(const Decision& decision) const;
   [[nodiscard]] std::optional<std::string> other_holder();
   void name_holder(std::string_view holder, http::Response& response);
   Task<void> purge(http::Response& response);

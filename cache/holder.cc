@@ -210,6 +210,7 @@ class Walk {
     if (is_over_) co_return nullptr;
     notes_.outcome = outcome_of(head);
     const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
+    notes_.is_passing = head.fields.has(http::internal::unknown_asker);
     notes_.age_beyond = std::min(milliseconds_in(beyond, {}), Milliseconds{Seconds{1}});
     co_return std::move(exchange);
   }
@@ -266,7 +267,8 @@ Task<Answer> ask_holder(CoreState& core, const Settings& settings, const http::R
   Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, outgoing, notes);
   auto answered = co_await walk.run();
   notes.was_looked_for = true;
-  notes.is_passing = !holders.may_keep(*bucket, notes.outcome.has_value());
+  const bool may_keep = holders.may_keep(*bucket, notes.outcome.has_value());
+  notes.is_passing = notes.is_passing || !may_keep;
   co_return answered;
 }
 

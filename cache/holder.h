@@ -15,7 +15,8 @@ namespace ringside::cache {
 struct FillNotes {
   std::optional<metrics::Outcome> outcome{};  // how it came by it; nullopt: an origin was asked
   Milliseconds age_beyond{0};                 // see http::internal::age_beyond
-  // The bucket is not to come here: what would be stored would have to go again.
+  // What it gives is not to be stored: the bucket is not to come here, or the holder does not know
+  // of us, and so no purge would reach us by it.
   bool is_passing = false;
   bool was_looked_for = false;  // at others, which takes a while
 };

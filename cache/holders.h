@@ -35,6 +35,10 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.answers_for(bucket);
   }
+  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.elsewhere(bucket);
+  }
   [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const {
     const std::lock_guard lock(mutex_);
     return authority_.may_keep(bucket, is_filled);
@@ -46,6 +50,14 @@ class Holders {
   [[nodiscard]] bool is_unreachable(std::string_view peer) const {
     const std::lock_guard lock(mutex_);
     return authority_.is_unreachable(peer);
+  }
+  [[nodiscard]] bool knows(std::string_view peer) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.knows(peer);
+  }
+  [[nodiscard]] bool is_draining(std::string_view peer) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.is_draining(peer);
   }
 
   // See tier::Authority. Nobody waits for what it may change.

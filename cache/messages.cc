@@ -196,6 +196,7 @@ void end_response(http::Response& out, const ResponseNotes& notes) {
   if (notes.to_peer) {
     fields.add(http::internal::age_beyond, fmt::format_int(notes.age_beyond.count()).c_str());
     fields.add(http::internal::purges_done, notes.purges_done);
+    if (notes.is_asker_unknown) fields.add(http::internal::unknown_asker, "1");
   } else {
     http::add_cache_status(fields, notes.status);
   }

@@ -55,6 +55,7 @@ struct ResponseNotes {
   bool to_peer = false;            // which says itself how it came by it
   Milliseconds age_beyond{0};      // see internal::age_beyond
   std::string_view purges_done{};  // see internal::purges_done
+  bool is_asker_unknown = false;   // see internal::unknown_asker
   bool to_impostor = false;        // it spoke like a sidecar, and has not proved to be one
   std::string_view own_lines{};    // of lines_not_stored
 };

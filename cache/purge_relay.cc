@@ -24,12 +24,14 @@ class Relay {
     fields.add(http::internal::purge, tier::to_text(number));
   }
 
-  Task<void> run(const std::vector<tier::Peer>& peers) {
+  // The names of those who have not confirmed it.
+  Task<std::vector<std::string>> run(const std::vector<tier::Peer>& peers) {
     for (const tier::Peer& peer : peers) {
       asked_.begin();
       core_.core.spawn(ask_again_and_again(peer));
     }
     co_await asked_;
+    co_return std::move(missing_);
   }
 
   std::string method = "OPTIONS";
@@ -49,6 +51,7 @@ class Relay {
     if (!is_confirmed) {
       log::warning("{}: {} has not confirmed a purge that was passed on to it", core_.shared.name,
                    peer.name);
+      missing_.push_back(peer.name);
     }
     asked_.end();
   }
@@ -68,23 +71,25 @@ class Relay {
 
   CoreState& core_;
   Join asked_;
+  std::vector<std::string> missing_;
 };
 
 }  // namespace
 
-Task<void> relay(const Transaction& transaction) {
+Task<std::vector<std::string>> relay(const Transaction& transaction) {
   const http::Fields& fields = transaction.request->fields;
   const RequestContext& context = transaction.context;
   const bool is_purge = context.method == "PURGE";
   // Who is told a number alone has removed by itself what others are told to remove.
   const bool removes = is_purge || fields.has(http::internal::invalidate);
-  if (!context.purge || !removes || fields.has(http::internal::relayed)) co_return;
+  if (!context.purge || !removes || fields.has(http::internal::relayed))
+    co_return std::vector<std::string>();
   CoreState& core = transaction.core;
   const auto& membership = transaction.settings->membership;
   const auto said = fields.first(http::internal::topology);
   const bool is_same = membership && said == std::string_view(membership->topology_id);
   const auto peers = core.shared.holders.reachable(is_same ? Among::leavers : Among::all);
-  if (peers.empty()) co_return;
+  if (peers.empty()) co_return std::vector<std::string>();
 
   Relay relay(core, *context.purge);
   if (is_purge) relay.target = context.target;
@@ -94,7 +99,7 @@ Task<void> relay(const Transaction& transaction) {
     if (!http::same_token(field.name, http::internal::invalidate)) continue;
     relay.fields.add(field.name, field.value);
   }
-  co_await relay.run(peers);
+  co_return co_await relay.run(peers);
 }
 
 Task<void> tell_leavers(CoreState& core, const std::string& host,
@@ -107,7 +112,7 @@ Task<void> tell_leavers(CoreState& core, const std::string& host,
   Relay relay(core, number);
   relay.host = host;
   for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
-  co_await relay.run(leavers);
+  static_cast<void>(co_await relay.run(leavers));
 }
 
 }  // namespace ringside::cache

@@ -36,6 +36,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   given = nullptr;
   own_lines.clear();
   purges_done.clear();
+  is_asker_unknown = false;
   context.topology_is_other = false;
 }
 
@@ -46,6 +47,7 @@ ResponseNotes Transaction::notes() const noexcept {
   notes.to_sidecar = context.from_sidecar;
   notes.to_peer = context.fills_peer;
   notes.purges_done = purges_done;
+  notes.is_asker_unknown = is_asker_unknown;
   notes.to_impostor = is_from_impostor;
   notes.topology = told_topology();
   notes.own_lines = own_lines;

@@ -36,6 +36,7 @@ struct Transaction {
   // request's.
   bool is_what_is_stored = true;
   std::string purges_done;        // see ResponseNotes
+  bool is_asker_unknown = false;  // likewise
   bool is_from_impostor = false;  // see ResponseNotes
   bool is_from_exchange = false;  // its body's failure is counted here; a flight's is by its fill
 

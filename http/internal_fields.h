@@ -42,10 +42,18 @@ inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 // this answer.
 inline constexpr std::string_view holder = "Ringside-Holder";
 
+// To the replica, where the owner is another one, as the sidecar knows it: the name of whom it
+// asked or passed over before. It answers, whoever holds the bucket; without the field it refuses
+// what is stored and held elsewhere (421, with `holder`).
+inline constexpr std::string_view instead_of = "Ringside-Instead-Of";
+
 // To a replica, from another one that has nothing stored for the request: the name of that one. It
 // is answered from the store or, by who has the authority over the bucket, from the origin; anybody
 // else refuses it (421, with `holder`).
 inline constexpr std::string_view fill = "Ringside-Fill";
+// With the answer to that, where the holder knows of no member of that name: `1`. It would not pass
+// purges on to the asker, which therefore does not store the answer.
+inline constexpr std::string_view unknown_asker = "Ringside-Unknown-Asker";
 // With the answer to that: by how many milliseconds it is older than its Age says, so that a move
 // makes nothing fresher.
 inline constexpr std::string_view age_beyond = "Ringside-Age-Beyond-Ms";
@@ -69,6 +77,8 @@ inline constexpr std::string_view purge = "Ringside-Purge";
 // To a replica that no sidecar may know any more, with a PURGE or such an OPTIONS: the name of the
 // replica that passes it on.
 inline constexpr std::string_view relayed = "Ringside-Relayed";
+// With the answer to a PURGE: who has not confirmed what was passed on to it. A line for each name.
+inline constexpr std::string_view not_relayed = "Ringside-Not-Relayed";
 // With an answer to `fill` or `move`: how far the holder had come with the purges of each issuer
 // when it looked for it. With `missed`: up to which number the sidecar's purges are done once the
 // store is empty.

@@ -14,7 +14,7 @@ namespace ringside::sidecar {
 namespace {
 
 // What the replica says that it has removed.
-Result<std::size_t> confirmation(const http::ResponseHead& answer, std::string_view method) {
+Result<Confirmation> confirmation(const http::ResponseHead& answer, std::string_view method) {
   if (answer.status == 403) {
     return Error{ErrorKind::forbidden, ErrorSource::peer, Retry::no,
                  method == "PURGE" ? "takes no purges from this sidecar; give it --purge-from with "
@@ -27,13 +27,17 @@ Result<std::size_t> confirmation(const http::ResponseHead& answer, std::string_v
   }
   const auto digits = answer.fields.first(http::internal::purged).value_or(std::string_view{});
   const char* const end = digits.data() + digits.size();
-  std::size_t removed = 0;
-  const auto parsed = std::from_chars(digits.data(), end, removed);
+  Confirmation confirmed;
+  const auto parsed = std::from_chars(digits.data(), end, confirmed.removed);
   if (parsed.ec != std::errc{} || parsed.ptr != end) {
     return Error{ErrorKind::malformed, ErrorSource::peer, Retry::no,
                  "answered without saying what it removed"};
   }
-  return removed;
+  for (const http::Field& field : answer.fields) {
+    if (!http::same_token(field.name, http::internal::not_relayed)) continue;
+    confirmed.not_relayed.emplace_back(field.value);
+  }
+  return confirmed;
 }
 
 Error not_asked(std::string why) {
@@ -54,7 +58,7 @@ class Round {
         deadline_(deadline),
         answers_(settings_.membership->size()) {}
 
-  Task<std::vector<Result<std::size_t>>> run() {
+  Task<std::vector<Result<Confirmation>>> run() {
     for (shard::MemberIndex index = 0; index < answers_.size(); ++index) {
       asked_.begin();
       state_.core.spawn(ask(index));
@@ -78,7 +82,7 @@ class Round {
     asked_.end();
   }
 
-  Task<Result<std::size_t>> ask_one(shard::MemberIndex index) {
+  Task<Result<Confirmation>> ask_one(shard::MemberIndex index) {
     if (!settings_.membership->is_somewhere(index))
       co_return not_asked("has no address at present");
     if (state_.health.is_ejected(settings_, index)) co_return not_asked("does not answer");
@@ -99,7 +103,7 @@ class Round {
     if (!answered) co_return answered.error();
     auto confirmed = confirmation(exchange->head(), request.method);
     // Nothing was to be removed: an older replica, which knows no numbers, has missed nothing.
-    if (index == to_one_ && exchange->head().status == 200) confirmed = 0;
+    if (index == to_one_ && exchange->head().status == 200) confirmed = Confirmation{};
     for (bool last = false; !last;) {  // so that the connection can be used again
       const auto pulled = co_await exchange->pull();
       last = !pulled || pulled->last;
@@ -115,17 +119,15 @@ class Round {
   const std::optional<shard::MemberIndex> to_one_;
   const std::string fields_to_one_;
   const SteadyPoint deadline_;
-  std::vector<Result<std::size_t>> answers_;
+  std::vector<Result<Confirmation>> answers_;
   Join asked_;
 };
 
 }  // namespace
 
-Task<std::vector<Result<std::size_t>>> ask_every_replica(CoreState& state, const Snapshot& snapshot,
-                                                         const hop::UpstreamRequest& request,
-                                                         const tier::PurgeNumber& purge,
-                                                         SteadyPoint deadline,
-                                                         const std::optional<ToOne>& to_one) {
+Task<std::vector<Result<Confirmation>>> ask_every_replica(
+    CoreState& state, const Snapshot& snapshot, const hop::UpstreamRequest& request,
+    const tier::PurgeNumber& purge, SteadyPoint deadline, const std::optional<ToOne>& to_one) {
   Round round(state, snapshot, request, purge, to_one, deadline);
   co_return co_await round.run();
 }

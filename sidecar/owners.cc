@@ -27,10 +27,6 @@ std::optional<std::string_view> named_holder(const http::ResponseHead& head) noe
   return head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
 }
 
-bool contains(const Members& members, shard::MemberIndex member) noexcept {
-  return std::find(members.begin(), members.end(), member) != members.end();
-}
-
 }  // namespace
 
 Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decision,
@@ -46,10 +42,12 @@ hop::UpstreamLimits Owners::limits() const noexcept {
   return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
 }
 
-Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member) {
+Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
+                                          std::optional<shard::MemberIndex> before) {
   const std::size_t size = fields_.text().size();
   fields_.add(http::internal::deadline,
               fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
+  if (before) fields_.add(http::internal::instead_of, settings_.membership->name(*before));
   if (const auto news = snapshot_.missed[member]->news()) {
     fields_.add(http::internal::missed, news->text);
     fields_.add(http::internal::purges_done, news->purges);
@@ -97,6 +95,19 @@ bool Owners::may_repeat_after(const Error& failure) noexcept {
   return never_sent || core_.repeats.spend(core_.core.steady_now());
 }
 
+// The owner, where the one that is asked first is another one. Nobody is refused where the scheme
+// is not by bucket.
+std::optional<shard::MemberIndex> Owners::passed_over_for(shard::MemberIndex member) const {
+  const shard::Topology& topology = *settings_.membership->topology;
+  if (topology.bucket_owners().empty()) return std::nullopt;
+  const shard::MemberIndex owner = topology.owner(decision_.key());
+  return owner == member ? std::nullopt : std::optional(owner);
+}
+
+bool Owners::can_be_asked(const Refusal& refusal) const {
+  return refusal.holder && settings_.membership->is_ready(*refusal.holder);
+}
+
 Task<Result<Owners::Answer>> Owners::ask_replicas() {
   const std::size_t members = settings_.membership->size();
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
@@ -105,26 +116,36 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
   core_.repeats.count_request(core_.core.steady_now());
   const std::size_t most = std::min<std::size_t>(members, limits::owners_tried);
   Members asked;
-  std::optional<shard::MemberIndex> named;  // by the one who refused
+  std::optional<shard::MemberIndex> next;     // named by one who refused, or that one once more
+  std::optional<shard::MemberIndex> before;   // who was asked, or passed over, last
+  std::optional<shard::MemberIndex> refuser;  // the first
   while (true) {
-    const auto member = named ? named : core_.health.choose(settings_, decision_.key(), asked);
+    const auto member = next ? next : core_.health.choose(settings_, decision_.key(), asked);
     if (!member) co_return nobody;  // the others are nowhere at present
-    if (!asked.empty() && !named) core_.sheet.count("ringside_retries_total");
-    named.reset();
+    if (!asked.empty() && !next) core_.sheet.count("ringside_retries_total");
+    next.reset();
+    if (!before) before = passed_over_for(*member);
     asked.push_back(*member);
-    Outcome outcome = co_await ask_replica(*member);
+    Outcome outcome = co_await ask_replica(*member, before);
     if (auto* answer = std::get_if<Answer>(&outcome)) co_return std::move(*answer);
+    before = member;
     const std::string& name = settings_.membership->name(*member);
-    const bool was_last = asked.size() == most || core_.core.steady_now() >= deadline_;
+    const bool is_late = core_.core.steady_now() >= deadline_;
+    const bool was_last = asked.size() >= most || is_late;
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
       nobody.message += "; " + name + ": has given the shard away";
-      const auto holder = refusal->holder;
-      const bool can_be_asked =
-          holder && settings_.membership->is_ready(*holder) && !contains(asked, *holder);
-      if (can_be_asked) named = holder;
       // What was sent of the content is gone.
       if (outgoing_.body != nullptr) nobody.retry = Retry::no;
-      if (was_last || outgoing_.body != nullptr) co_return nobody;
+      if (outgoing_.body != nullptr || is_late) co_return nobody;
+      if (!refuser) {
+        refuser = member;
+        next = can_be_asked(*refusal) ? refusal->holder : member;
+        asked.pop_back();  // it has not touched the request, and may be asked again
+        continue;
+      }
+      // Nobody refuses who is told that another one was asked before: these two agree on nothing.
+      if (refuser != member) asked.push_back(*refuser);
+      if (asked.size() >= most) co_return nobody;
       continue;
     }
     const Error& failure = std::get<Error>(outcome);

@@ -17,7 +17,9 @@ namespace ringside::sidecar {
 // Steps 10 to 12: the source of all responses but the near cache's. Asks the owner of the request's
 // shard, on failure the next distinct owners, and where no replica can take it the origin, if that
 // is allowed. Owners that are not in service are passed over (HealthWatch::choose). A replica that
-// refuses names another one, which is asked next. One per request.
+// refuses names another one, which is asked next; where that one is nobody whom we could ask, the
+// first one is asked again, and answers in its place. Whoever is asked after another one is told
+// so, and does not refuse. One per request.
 class Owners {
  public:
   // All must outlive it.
@@ -38,10 +40,13 @@ class Owners {
     std::optional<shard::MemberIndex> holder;  // nullopt: nobody whom we know
   };
   using Outcome = std::variant<Answer, Refusal, Error>;
-  Task<Outcome> ask_replica(shard::MemberIndex member);
+  // `before`: whom it is asked instead of.
+  Task<Outcome> ask_replica(shard::MemberIndex member, std::optional<shard::MemberIndex> before);
   Task<Result<Answer>> ask_replicas();
   Task<Result<Answer>> ask_replicas_or_origins(const http::RequestHead& request);
   Task<Result<Answer>> ask_origins();
+  [[nodiscard]] std::optional<shard::MemberIndex> passed_over_for(shard::MemberIndex member) const;
+  [[nodiscard]] bool can_be_asked(const Refusal& refusal) const;
   [[nodiscard]] Milliseconds wait_for_head() const noexcept;
   [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+#include <string>
+
 #include "http/error_response.h"
 #include "http/field_lines.h"
 #include "http/internal_fields.h"
@@ -26,14 +29,19 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   const tier::PurgeNumber number = state.shared.next_purge();
   const auto answers = co_await ask_every_replica(state, snapshot, request, number, deadline);
   PurgeReport report;
+  std::set<std::string> not_relayed;
   for (std::size_t index = 0; index < answers.size(); ++index) {
-    const auto& removed = answers[index];
-    if (removed) {
-      report.removed += *removed;
-    } else {
+    const auto& answer = answers[index];
+    if (!answer) {
       report.missing.push_back(settings.membership->topology->members()[index].name + ": " +
-                               removed.error().message);
+                               answer.error().message);
+      continue;
     }
+    report.removed += answer->removed;
+    not_relayed.insert(answer->not_relayed.begin(), answer->not_relayed.end());
+  }
+  for (const std::string& name : not_relayed) {
+    report.missing.push_back(name + ": no member here, does not answer those who know it");
   }
   // Last: until a replica has confirmed it may still give what is purged, and a near cache keep it.
   state.shared.forgotten.forget_everything();

@@ -134,6 +134,12 @@ bool Authority::answers_for(Bucket bucket) const noexcept {
   return !takers_.has_any() || (own_.epochs[bucket] > 0 && !given_.contains(bucket));
 }
 
+std::optional<std::string> Authority::elsewhere(Bucket bucket) const {
+  if (!takers_.has_any() || takes(bucket)) return std::nullopt;
+  const Direction to = direction(bucket);
+  return to.way == Way::holder ? std::optional(to.holder->name) : std::nullopt;
+}
+
 std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::string_view asker,
                                                         bool is_empty) {
   if (!takers_.has_any()) return std::nullopt;

@@ -67,6 +67,10 @@ class Authority {
   // Whether this replica may ask the origin for a peer, which asks nobody else.
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
 
+  // Who is to be asked in the place of this replica by who is no peer: it neither has the authority
+  // over the bucket nor is to take it. Nullopt: it answers itself.
+  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket) const;
+
   // Whether what is fetched for a bucket that is not held here may be stored here. `is_filled`: the
   // holder gave it. What one stores that is no member no purge would reach.
   [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const noexcept {
@@ -131,6 +135,10 @@ class Authority {
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
+  // Whether it is a member or a leaver.
+  [[nodiscard]] bool knows(std::string_view peer) const noexcept { return find(peer) != nullptr; }
+  // It is about to end.
+  [[nodiscard]] bool is_draining(std::string_view peer) const noexcept;
   // Nullopt: there is none of that name, or it can't be reached.
   [[nodiscard]] std::optional<Peer> peer(std::string_view name) const;
   // Who can be reached: leavers, or all.

@@ -117,6 +117,11 @@ void Authority::suspect(std::string_view peer) {
   known->not_before = {};
 }
 
+bool Authority::is_draining(std::string_view peer) const noexcept {
+  const Known* const known = find(peer);
+  return known != nullptr && known->holdings.is_draining;
+}
+
 bool Authority::is_unreachable(std::string_view peer) const noexcept {
   const Known* const known = find(peer);
   return known == nullptr || known->state == State::unreachable;

@@ -115,6 +115,20 @@ class OfProcesses(Handoff):
         self.assertTrue(all(answer.is_hit for answer in self.ask_all(self.fronts[1])))
         self.assertEqual(self.source.count(), len(KEYS))
 
+    def test_a_sidecar_that_follows_an_older_topology_is_refused_and_answered(self):
+        self.add_replica(self.fronts[0])
+        # What nobody has stored is given to its new owner with the first request for it.
+        cold = self.moved("/cold", 1)[0]
+        self.assertEqual(self.get(cold, self.fronts[0]).replica, "cache-3")
+        self.assertEqual(self.old[0].metric("ringside_refusals_total"), 0)
+        # This one does not know who holds it by now: the first one answers after all.
+        answer = self.get(cold, self.fronts[1])
+        self.assertEqual((answer.status, answer.replica, self.source.count(cold)), (200, "cache-0", 1))
+        self.assertEqual(self.old[0].metric("ringside_refusals_total"), 1)
+        self.tell(self.fronts[1], self.replicas)
+        self.assertTrue(self.get(cold, self.fronts[1]).is_hit)
+        self.assertEqual(self.old[0].metric("ringside_refusals_total"), 1)
+
     def test_cold_keys_are_fetched_once_whoever_is_asked(self):
         self.add_replica(self.fronts[0])
         path = self.moved("/cold", 1)[0]

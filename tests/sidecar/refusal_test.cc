@@ -10,6 +10,7 @@ namespace {
 using support::always;
 using support::answer;
 using support::ScriptedPeer;
+using support::Stage;
 
 std::string refusal_for(std::string_view holder) {
   return answer("421 Misdirected Request", "Ringside-Holder: " + std::string(holder) + "\r\n", "");
@@ -37,6 +38,47 @@ TEST(Refusal, WhereNobodyIsKnownByThatNameTheNextOwnerIsAsked) {
   SomeSidecar sidecar(settings);
   EXPECT_EQ(sidecar.get(path_of(*settings, {0, 1})).status, 200);
   EXPECT_EQ(next.requests(), 1U);
+}
+
+// Refuses whoever does not say that `before` was asked before.
+ScriptedPeer::Script refusing_all_but_after(std::string_view before, std::string_view holder) {
+  const std::string told = "Ringside-Instead-Of: " + std::string(before) + "\r\n";
+  return [told, refusal = refusal_for(holder)](Stage& stage) {
+    while (true) {
+      const bool is_told = stage.read_request().find(told) != std::string::npos;
+      stage.send(is_told ? hit_of("cache-0") : refusal);
+    }
+  };
+}
+
+// It has given the shard to one that came after our topology was made.
+TEST(Refusal, WhoNamesNobodyWhomWeKnowIsAskedAgainAndToldSo) {
+  const ScriptedPeer giver(refusing_all_but_after("cache-0", "cache-9"));
+  SomeSidecar sidecar({giver.address()});
+  EXPECT_EQ(sidecar.get("/").status, 200);
+  EXPECT_EQ(giver.requests(), 2U);
+}
+
+TEST(Refusal, WhereTheOneThatIsNamedFailsTheFirstOneIsAskedAgain) {
+  const ScriptedPeer giver(refusing_all_but_after("cache-1", "cache-1"));
+  const ScriptedPeer holder([](Stage& stage) { stage.reset(); });
+  const auto settings = settings_for({giver.address(), holder.address()});
+  SomeSidecar sidecar(settings);
+  EXPECT_EQ(sidecar.get(path_of(*settings, {0, 1})).status, 200);
+  EXPECT_EQ(giver.requests(), 2U);
+}
+
+TEST(Refusal, WhoIsAskedInTheOwnersPlaceIsToldOfItAndTheOwnerIsNot) {
+  const ScriptedPeer owner([](Stage& stage) { stage.reset(); });
+  const ScriptedPeer next(always(hit_of("cache-1")));
+  const auto settings = settings_for({owner.address(), next.address()});
+  SomeSidecar sidecar(settings);
+  EXPECT_EQ(sidecar.get(path_of(*settings, {0, 1})).status, 200);
+  EXPECT_EQ(sidecar.get(path_of(*settings, {1, 0})).status, 200);
+  const auto heads = next.heads();
+  ASSERT_EQ(heads.size(), 2U);
+  EXPECT_NE(heads[0].find("Ringside-Instead-Of: cache-0\r\n"), std::string::npos) << heads[0];
+  EXPECT_EQ(heads[1].find("Ringside-Instead-Of"), std::string::npos) << heads[1];
 }
 
 // Two that name each other must not be asked for ever.

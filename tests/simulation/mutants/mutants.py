@@ -90,7 +90,8 @@ MUTANTS = (
         "ChangesOverlap",
         100,
         (
-            Edit(HANDLER, "if (fetches_for_peer(decision)) {", "if (!MUTANT && fetches_for_peer(decision)) {"),
+            Edit(HANDLER, "if (fetches_for_bucket(decision)) {",
+                 "if (!(MUTANT && context.fills_peer) && fetches_for_bucket(decision)) {"),
             Edit(HOLDER, "if (context.fills_peer) {", "if (!MUTANT && context.fills_peer) {"),
         ),
     ),

@@ -1,0 +1,112 @@
+"""Somebody dies, or is cut off, while what is stored moves: all are answered, what is lost is what
+the dead one alone had, and it ends."""
+
+import unittest
+
+from support import Client, Tier, each_in_a_thread, wait_until
+from support.link import Fault
+
+PATHS = [f"/item/{number}" for number in range(200)]
+BODY = b"x" * 60_000
+THREADS = 4
+# A fifth of it is to move, which takes some two seconds.
+SLOWLY = ("--move-rate", 1)
+
+
+class InMidMove(Tier):
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        for path in PATHS:
+            self.source.on[path] = lambda turn: turn.reply(200, BODY)
+        self.replicas = self.caches(4, self.source, *SLOWLY)
+        for replica in self.replicas:
+            self.tell(replica, self.replicas)
+        self.front = self.sidecar(self.replicas)
+        self.ask_all()
+        self.assertEqual(self.source.count(), len(PATHS))
+
+    def tell(self, process, replicas, **elsewhere) -> None:
+        """`elsewhere`: the addresses of some, as that process is to know them."""
+        members = [
+            {"name": one.name, "address": elsewhere.get(one.name.replace("-", "_"), one.address)}
+            for one in replicas
+        ]
+        answer = process.administer("PUT", "/topology", {"scheme": "ring", "members": members})
+        self.assertEqual(answer.status, 200, answer.text)
+
+    def tell_all(self) -> None:
+        for process in (*self.replicas, self.front):
+            self.tell(process, self.replicas)
+
+    def ask_all(self) -> None:
+        def work(thread: int) -> list:
+            with Client(self.front.address) as client:
+                return [client.get(path) for path in PATHS[thread::THREADS]]
+
+        for answers in each_in_a_thread(work, range(THREADS), THREADS):
+            self.assertEqual({(one.status, one.body) for one in answers}, {(200, BODY)})
+
+    def entries(self) -> int:
+        return sum(int(one.metric("ringside_store_entries")) for one in self.replicas)
+
+    def begin_to_move(self):
+        """To the newcomer, which has some of it by then, and not all."""
+        newcomer = self.cache("cache-4", self.source, *SLOWLY)
+        self.replicas.append(newcomer)
+        self.tell(newcomer, self.replicas)
+        self.tell_all()
+        wait_until(lambda: newcomer.metric("ringside_moved_responses_total") > 0, "a first batch")
+        self.assertGreater(newcomer.metric("ringside_buckets_away"), 0)
+        return newcomer
+
+    def lose(self, replica) -> None:
+        replica.kill()
+        self.replicas.remove(replica)
+        lost = len(PATHS) - self.entries()
+        self.assertGreater(lost, 0)
+        self.ask_all()
+        self.tell_all()
+        self.ask_all()
+        self.assertLessEqual(self.source.count(), len(PATHS) + lost)
+        self.wait_until_settled()
+
+    def wait_until_settled(self) -> None:
+        def is_settled() -> bool:
+            away = sum(one.metric("ringside_buckets_away") for one in self.replicas)
+            return away == 0 and self.entries() == len(PATHS)
+
+        wait_until(is_settled, "everything to lie with its owners, once")
+        asked = self.source.count()
+        self.ask_all()
+        self.assertEqual(self.source.count(), asked)
+
+    def test_the_holder_is_killed(self):
+        self.begin_to_move()
+        self.lose(self.replicas[0])
+
+    def test_the_new_owner_is_killed(self):
+        self.lose(self.begin_to_move())
+
+    def test_the_network_between_the_two_is_cut_and_heals(self):
+        newcomer = self.cache("cache-4", self.source, *SLOWLY)
+        holder = self.replicas[0]
+        self.replicas.append(newcomer)
+        there, back = self.link(holder.address), self.link(newcomer.address)
+        self.tell(newcomer, self.replicas, cache_0=there.address)
+        self.tell(holder, self.replicas, cache_4=back.address)
+        for process in (*self.replicas[1:4], self.front):
+            self.tell(process, self.replicas)
+        wait_until(lambda: newcomer.metric("ringside_moved_responses_total") > 0, "a first batch")
+        for link in (there, back):
+            link.fault = Fault.blackhole
+        self.ask_all()
+        for link in (there, back):
+            link.fault = Fault.none
+        self.wait_until_settled()
+        # What was to come from that one, at most.
+        self.assertLessEqual(self.source.count(), len(PATHS) * 5 // 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
