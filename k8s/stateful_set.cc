@@ -35,7 +35,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t m
 Failure wrong(const StatefulSet& set, std::string_view what) {
   return malformed(fmt::format(
       "annotation {} of StatefulSet {} {}: give one weight for all, as `2`, or weights by name, as "
-      "`{}-0=2,{}-3=4`, each from 1 to {}",
+      "`{}-0=2,{}-3=4`, each from 0 to {}",
       weight_annotation, quotation(set.name), what, set.name, set.name, limits::member_weight));
 }
 
@@ -51,7 +51,7 @@ std::optional<std::uint64_t> ordinal_of(const StatefulSet& set, std::string_view
 
 Outcome<std::uint32_t> read_weight(const StatefulSet& set, std::string_view text) {
   const auto weight = whole_number(text, limits::member_weight);
-  if (!weight || *weight == 0) return wrong(set, fmt::format("has the weight {}", quotation(text)));
+  if (!weight) return wrong(set, fmt::format("has the weight {}", quotation(text)));
   return static_cast<std::uint32_t>(*weight);
 }
 
@@ -119,6 +119,12 @@ Outcome<std::vector<std::uint32_t>> weights_of(const StatefulSet& set) {
         "annotation {} of StatefulSet {}: the weights of its {} replicas add up to {}; at most {}, "
         "so divide them all by the same",
         weight_annotation, quotation(set.name), weights.size(), together, limits::topology_weight));
+  }
+  if (together == 0 && !weights.empty()) {
+    return malformed(fmt::format(
+        "annotation {} of StatefulSet {}: the weights of its {} replicas are all 0, so nobody owns "
+        "anything; give one replica at least 1",
+        weight_annotation, quotation(set.name), weights.size()));
   }
   return weights;
 }

@@ -11,7 +11,7 @@
 namespace ringside::k8s {
 
 // The annotation that gives replicas their weights: `2` for all, or `cache-0=2,cache-3=4` by name
-// (others have 1).
+// (others have 1). One of weight 0 stays a replica and owns nothing.
 inline constexpr std::string_view weight_annotation = "ringside.dev/weight";
 
 // What we use of an apps/v1 StatefulSet.

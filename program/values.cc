@@ -309,7 +309,7 @@ Result<std::string> parse_member_name(std::string_view text) {
 }
 
 Result<std::uint32_t> parse_member_weight(std::string_view text) {
-  const auto weight = parse_number(text, 1, limits::member_weight);
+  const auto weight = parse_number(text, 0, limits::member_weight);
   if (!weight) return weight.error();
   return static_cast<std::uint32_t>(*weight);
 }

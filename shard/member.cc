@@ -66,10 +66,19 @@ Result<void> check_member_name(std::string_view name) {
 }
 
 Result<void> check_member_weight(std::uint64_t weight) {
-  if (weight >= 1 && weight <= limits::member_weight) return {};
-  return invalid_input(
-      fmt::format("is {}; give 1 to {}, and leave a member out that shall own nothing", weight,
-                  limits::member_weight));
+  if (weight <= limits::member_weight) return {};
+  return invalid_input(fmt::format("is {}; give 0 to {}", weight, limits::member_weight));
+}
+
+Result<void> check_member_weights(std::size_t members, std::uint64_t together) {
+  if (together > limits::topology_weight) {
+    return invalid_input(fmt::format("add up to {}; at most {}, so divide them all by the same",
+                                     together, limits::topology_weight));
+  }
+  if (members > 0 && together == 0) {
+    return invalid_input("are all 0, so nobody owns anything; give one member at least 1");
+  }
+  return {};
 }
 
 Result<void> check_member_zone(std::string_view zone) {

@@ -11,7 +11,7 @@ namespace ringside::shard {
 
 struct Member {
   std::string name;
-  std::uint32_t weight = 1;
+  std::uint32_t weight = 1;  // 0: owns nothing and is nobody's next choice, but stays a member
   std::string zone;
   bool operator==(const Member&) const = default;
 };
@@ -30,6 +30,9 @@ struct Member {
 // are.
 [[nodiscard]] Result<void> check_member_name(std::string_view name);
 [[nodiscard]] Result<void> check_member_weight(std::uint64_t weight);
+// So many members whose weights add up to `together`. Members that all have weight 0 are refused:
+// nobody would own anything. No members at all are fine.
+[[nodiscard]] Result<void> check_member_weights(std::size_t members, std::uint64_t together);
 [[nodiscard]] Result<void> check_member_zone(std::string_view zone);  // may be empty
 
 }  // namespace ringside::shard

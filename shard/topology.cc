@@ -42,10 +42,8 @@ Result<void> sort_members(std::vector<Member>& members) {
     if (auto checked = check_member(member); !checked) return checked.error();
     weight += member.weight;
   }
-  if (weight > limits::topology_weight) {
-    return invalid_input(
-        fmt::format("the members' weights add up to {}; at most {}, so divide them all by the same",
-                    weight, limits::topology_weight));
+  if (auto checked = check_member_weights(members.size(), weight); !checked) {
+    return invalid_input("the members' weights " + checked.error().message);
   }
   std::sort(members.begin(), members.end(), before_by_name);
   const auto same = [](const Member& a, const Member& b) { return a.name == b.name; };

@@ -41,7 +41,8 @@ class Scheme {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   // True where all keys of a bucket have the same owners, so that a table of buckets says it all.
   [[nodiscard]] virtual bool by_bucket() const noexcept = 0;
-  // The first min(n, members) distinct members in order of preference, into `owners` (replaced).
+  // The first min(n, members with a weight) distinct members in order of preference, into `owners`
+  // (replaced). A member of weight 0 is never among them.
   virtual void owners(const ShardKey& key, std::size_t n,
                       std::vector<MemberIndex>& owners) const = 0;
   // The first owner of every bucket; empty where the scheme is not by bucket or has no members.
@@ -53,9 +54,9 @@ class Scheme {
 class Topology {
  public:
   // Sorts the members by name, in natural_order. Refuses duplicate names, names, zones and weights
-  // that shard/member.h refuses, too many members, too much weight together and unknown schemes.
-  // No members is a topology too: nobody owns anything. `version` is the order given by the source
-  // and not part of the id.
+  // that shard/member.h refuses, too many members, too much weight together or none and unknown
+  // schemes. No members is a topology too: nobody owns anything. `version` is the order given by
+  // the source and not part of the id.
   [[nodiscard]] static Result<std::shared_ptr<const Topology>> make(std::vector<Member> members,
                                                                     std::string_view scheme,
                                                                     std::uint64_t version);
@@ -70,8 +71,9 @@ class Topology {
 
   // Requires at least one member. One load from a table where the scheme is by bucket.
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const;
-  // Replaces `owners` by the first min(n, members) distinct members in order of preference; the
-  // first is owner(key), and a shorter list is the beginning of a longer one.
+  // Replaces `owners` by the first min(n, members with a weight) distinct members in order of
+  // preference; the first is owner(key), and a shorter list is the beginning of a longer one. A
+  // member of weight 0 is in no list: it gives away what it has.
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const;
   // The owner of every bucket; empty where the scheme is not by bucket or there are no members.
   [[nodiscard]] const std::vector<MemberIndex>& bucket_owners() const noexcept {

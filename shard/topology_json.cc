@@ -151,10 +151,8 @@ Result<std::vector<MemberAt>> read_members(const json* array) {
     weight += member->member.weight;
     members.push_back(*std::move(member));
   }
-  if (weight > limits::topology_weight) {
-    return wrong("members", fmt::format("their weights add up to {}; at most {}, so divide them "
-                                        "all by the same",
-                                        weight, limits::topology_weight));
+  if (auto checked = check_member_weights(members.size(), weight); !checked) {
+    return wrong("members", "their weights " + checked.error().message);
   }
   return members;
 }

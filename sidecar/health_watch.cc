@@ -292,7 +292,8 @@ void HealthWatch::hear_probe(Replica& replica, const Result<std::uint64_t>& answ
 
 // Whether the newest settings let it be asked before all others have failed.
 bool HealthWatch::is_there(shard::MemberIndex index) const noexcept {
-  return followed_->membership->is_ready(index) && !members_[index]->is_unproven;
+  const tier::Membership& membership = *followed_->membership;
+  return membership.is_ready(index) && membership.may_own(index) && !members_[index]->is_unproven;
 }
 
 bool HealthWatch::has_another(const Replica& replica) const noexcept {

@@ -45,7 +45,7 @@ WRONG = [
     ("sidecar", "listen: 127.0.0.1:0\nreplicas: 10\n", 2, "NAME=HOST:PORT"),
     ("sidecar", "listen: 127.0.0.1:0\nreplicas: a=b:1,a=c:1\n", 2, "a"),
     ("sidecar", "listen: 127.0.0.1:0\nreplicas: a=b:1,c=b:1\n", 2, "its own address"),
-    ("sidecar", "listen: 127.0.0.1:0\nreplicas: a=b:1;weight=0\n", 2, "weight"),
+    ("sidecar", "listen: 127.0.0.1:0\nreplicas: a=b:1;weight=-1\n", 2, "weight"),
     ("sidecar", "listen: 127.0.0.1:0\nreplicas:\n- name: a\n  adress: b:1\n", 4, "did you mean address?"),
     ("sidecar", "listen: 127.0.0.1:0\nreplicas:\n- name: a\n", 3, "no address"),
     ("cache", "listen: 127.0.0.1:0\nname: cache-0\norigin: http://o\npeers: cache-1=a:1\n", 4, "this one too"),

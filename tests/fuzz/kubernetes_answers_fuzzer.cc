@@ -37,7 +37,7 @@ void check_set(const k8s::StatefulSet& set) {
   const auto weights = k8s::weights_of(set);
   if (!weights) return check_failure(weights.error());
   RINGSIDE_CHECK(weights->size() == set.replicas);
-  for (const auto weight : *weights) RINGSIDE_CHECK(weight >= 1 && weight <= limits::member_weight);
+  for (const auto weight : *weights) RINGSIDE_CHECK(weight <= limits::member_weight);
 }
 
 // Whatever is known makes a roster, with a place for each replica that is told to be ready.

@@ -40,6 +40,9 @@ TEST(StatefulSet, ReadsWeights) {
       {of(3, "2"), {2, 2, 2}},
       {of(3, " 1000 "), {1000, 1000, 1000}},
       {of(0, "2"), {}},
+      {of(0, "0"), {}},
+      {of(3, "cache-1=0"), {1, 0, 1}},
+      {of(3, "cache-0=0,cache-2=4"), {0, 1, 4}},
       {of(3, "cache-1=5"), {1, 5, 1}},
       {of(3, "cache-0=2,cache-2=4"), {2, 1, 4}},
       {of(3, "\tcache-0 = 2 ,\n cache-2=4 "), {2, 1, 4}},
@@ -57,14 +60,12 @@ TEST(StatefulSet, ReadsWeights) {
 
 TEST(StatefulSet, RefusesWeightsThatMakeNoSense) {
   const std::pair<const char*, const char*> table[] = {
-      {"0", "the weight \"0\""},
       {"1001", "the weight \"1001\""},
       {"-1", "the weight \"-1\""},
       {"+1", "the weight \"+1\""},
       {"1.5", "the weight \"1.5\""},
       {"two", "the weight \"two\""},
       {"18446744073709551617", "the weight"},
-      {"cache-0=0", "the weight \"0\""},
       {"cache-0=", "the weight \"\""},
       {"cache-0=1=2", "the weight \"1=2\""},
       {"cache-0=1 2", "the weight \"1 2\""},
@@ -93,6 +94,15 @@ TEST(StatefulSet, RefusesWeightsThatMakeNoSense) {
     EXPECT_THAT(weights.error().message, HasSubstr("`cache-0=2,cache-3=4`"));
     EXPECT_THAT(weights.error().message, HasSubstr("ringside.dev/weight"));
   }
+}
+
+TEST(StatefulSet, RefusesThatAllAreDrained) {
+  for (const char* const text : {"0", "cache-0=0,cache-1=0,cache-2=0"}) {
+    EXPECT_TRUE(failed_as(weights_of(of(3, text)), FailureReason::malformed,
+                          "weights of its 3 replicas are all 0"))
+        << text;
+  }
+  EXPECT_TRUE(failed_as(weights_of(of(1, "0")), FailureReason::malformed, "at least 1"));
 }
 
 TEST(StatefulSet, RefusesMoreWeightThanATopologyHas) {

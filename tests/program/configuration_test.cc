@@ -170,7 +170,7 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
       {"replicas:\n - name: a\n   address: h:1\n   wight: 2", "f:4: ", "did you mean weight?"},
       {"replicas:\n - name: a", "f:2: ", "a has no address"},
       {"replicas:\n - address: h:1", "f:2: ", "without a name"},
-      {"replicas:\n - name: a\n   address: h:1\n   weight: 0", "f:4: weight: ", "from 1 to"},
+      {"replicas:\n - name: a\n   address: h:1\n   weight: -1", "f:4: weight: ", "from 0 to"},
       {"replicas:\n - a=h:1\n - b", "f:3: replicas: ", "has no address"},
       {"replicas:\n - name: [a]", "f:2: ", "\"name\" is a list"},
       // The fuzzer's find: a key that is none was quoted with its control bytes.

@@ -174,6 +174,9 @@ TEST(DiscoveredMembership, ThatMakesNoTopologyIsRefused) {
   k8s::Roster twice = roster_of(1, 2);
   twice.replicas[1].name = twice.replicas[0].name;
   EXPECT_FALSE(discovered_membership(*nobody(), twice, "ring"));
+  k8s::Roster drained = roster_of(1, 2);
+  for (auto& replica : drained.replicas) replica.weight = 0;
+  EXPECT_FALSE(discovered_membership(*nobody(), drained, "ring"));
 }
 
 }  // namespace

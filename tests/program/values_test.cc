@@ -196,6 +196,10 @@ TEST(Values, Members) {
   EXPECT_EQ(members_text(*parsed),
             "cache-0=10.0.0.1:8080,cache-1=cache-1.cache:80;weight=2;zone=a,c=[::1]:1");
   EXPECT_EQ(*parse_members(members_text(*parsed)), *parsed);
+  const auto drained = parse_members("cache-0=h:1;weight=0");
+  ASSERT_TRUE(drained);
+  EXPECT_EQ(drained->front().member.weight, 0U);
+  EXPECT_EQ(members_text(*drained), "cache-0=h:1;weight=0");
 }
 
 TEST(Values, WrongMembersNameWhatIsWrong) {
@@ -207,7 +211,8 @@ TEST(Values, WrongMembersNameWhatIsWrong) {
       {"cache-0", "has no address"},
       {"=h:1", "name"},
       {"a=h", "a: "},
-      {"a=h:1;weight=0", "weight"},
+      {"a=h:1;weight=-1", "weight: "},
+      {"a=h:1;weight=1001", "from 0 to 1000"},
       {"a=h:1;weight=x", "weight"},
       {"a=h:1;wieght=2", ";weight=N or ;zone=NAME"},
       {"a=h:1;", ";weight=N or ;zone=NAME"},

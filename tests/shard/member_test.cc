@@ -81,10 +81,15 @@ TEST(Member, HasANameThatCanStandEverywhere) {
 }
 
 TEST(Member, HasAWeightAndPerhapsAZone) {
-  EXPECT_FALSE(check_member_weight(0));
+  EXPECT_TRUE(check_member_weight(0));
   EXPECT_TRUE(check_member_weight(1));
   EXPECT_TRUE(check_member_weight(limits::member_weight));
   EXPECT_FALSE(check_member_weight(limits::member_weight + 1));
+  EXPECT_TRUE(check_member_weights(0, 0));
+  EXPECT_TRUE(check_member_weights(2, 1));
+  EXPECT_TRUE(check_member_weights(17, limits::topology_weight));
+  EXPECT_FALSE(check_member_weights(17, limits::topology_weight + 1));
+  EXPECT_FALSE(check_member_weights(1, 0));
   EXPECT_TRUE(check_member_zone(""));
   EXPECT_TRUE(check_member_zone("eu-central-1a"));
   EXPECT_TRUE(check_member_zone(std::string(limits::member_zone_size_bytes, 'z')));

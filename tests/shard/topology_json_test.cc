@@ -120,6 +120,10 @@ TEST(TopologyJson, RefusesWhatIsTooBig) {
   EXPECT_TRUE(parse_topology_json(request()));
   for (json& member : members) member["weight"] = 17;
   expect_refused(request(), "members: their weights add up to 17408", "at most 16384");
+  for (json& member : members) member["weight"] = 0;
+  expect_refused(request(), "members: their weights are all 0", "give one member at least 1");
+  members.back()["weight"] = 1;
+  EXPECT_TRUE(parse_topology_json(request()));
 }
 
 TEST(TopologyJson, NamesThePlaceAndTheRemedy) {
@@ -155,10 +159,12 @@ TEST(TopologyJson, NamesThePlaceAndTheRemedy) {
        "string"},
       {with_member(R"("name": "b", "address": "x:1", "ip": "y")"),
        "members[1].\"ip\": this key is not known", "name, address, weight, zone"},
-      {with_member(R"("name": "b", "address": "x:1", "weight": 0)"), "members[1].weight: is 0",
-       "give 1 to 1000"},
+      {with_member(R"("name": "b", "address": "x:1", "weight": 1001)"),
+       "members[1].weight: is 1001", "give 0 to 1000"},
+      {with_member(R"("name": "b", "address": "x:1", "weight": -1)"),
+       "members[1].weight: is negative", "whole number"},
       {with_member(R"("name": "b", "address": "x:1", "weight": 4294967297)"),
-       "members[1].weight: is 4294967297", "give 1 to 1000"},
+       "members[1].weight: is 4294967297", "give 0 to 1000"},
       {with_member(R"("name": "b", "address": "x:1", "weight": null)"),
        "members[1].weight: is of type null", "whole number"},
       {with_member(R"("name": "b", "address": "x:1", "zone": 3)"),

@@ -84,8 +84,10 @@ TEST(Topology, RefusesWhatMakesNoSenseAndSaysWhatDoes) {
       {{{"", 1, ""}}, "ring", "name is empty", "as cache-0"},
       {{{std::string(254, 'a'), 1, ""}}, "ring", "name has 254 bytes", "at most 253"},
       {{{"a b", 1, ""}}, "ring", "member \"a b\": its name", "use letters"},
-      {{{"a", 0, ""}}, "ring", "member \"a\": its weight is 0", "give 1 to 1000"},
-      {{{"a", 1001, ""}}, "ring", "member \"a\": its weight is 1001", "give 1 to 1000"},
+      {{{"a", 0, ""}}, "ring", "weights are all 0", "give one member at least 1"},
+      {{{"a", 0, ""}, {"b", 0, ""}}, "jedis-ring", "weights are all 0", "at least 1"},
+      {{{"a", 0, ""}, {"b", 1, ""}}, "simple-sha1", "member \"a\": weight is 0", "leave it at 1"},
+      {{{"a", 1001, ""}}, "ring", "member \"a\": its weight is 1001", "give 0 to 1000"},
       {{{"a", 1, std::string(64, 'z')}}, "ring", "member \"a\": its zone has 64", "at most 63"},
       {caches(1025), "ring", "1025 members", "at most 1024"},
       {heavy, "ring", "add up to 17000", "at most 16384, so divide"},
@@ -145,6 +147,29 @@ TEST(Topology, OwnersAreDistinctAndAShorterListBeginsALonger) {
       }
     }
   }
+}
+
+// What drains is known by name and by position as before: nothing else moves for it.
+TEST(Topology, AMemberOfWeightZeroStaysAndOwnsNothing) {
+  std::vector<Member> members = caches(4);
+  members[1].weight = 0;
+  for (const std::string_view scheme : {"ring", "jedis-ring"}) {
+    const auto before = topology_of(caches(4), scheme);
+    const auto drained = topology_of(members, scheme);
+    EXPECT_EQ(drained->members(), members);
+    EXPECT_EQ(drained->find("cache-1"), 1U);
+    EXPECT_NE(drained->id(), before->id());
+    for (const MemberIndex owner : drained->bucket_owners()) ASSERT_NE(owner, 1U);
+    for (std::size_t i = 0; i < 200; ++i) {
+      const std::string bytes = "key " + std::to_string(i);
+      std::vector<std::string> others = owner_names(*before, key_of(bytes), 4);
+      std::erase(others, "cache-1");
+      EXPECT_EQ(owner_names(*drained, key_of(bytes), 4), others) << scheme;
+    }
+  }
+  const auto without = topology_of({{"cache-0", 1, ""}, {"cache-2", 1, ""}, {"cache-3", 1, ""}});
+  EXPECT_EQ(moved_buckets(*topology_of(members), *without), 0U);
+  EXPECT_NE(topology_of(members)->id(), without->id());
 }
 
 TEST(Topology, TableSaysWhatOwnersSay) {

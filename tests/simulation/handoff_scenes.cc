@@ -175,7 +175,7 @@ void weights_change(std::uint64_t seed) {
   const std::size_t heavy = scene.any_replica();
   scene.tier.weigh(heavy, 3);
   scene.publish_in_any_order();
-  scene.tier.weigh(heavy, 1);
+  scene.tier.weigh(heavy, 0);  // drains
   scene.tier.weigh(scene.any_replica(), 2);
   scene.publish_in_any_order();
   scene.expect_end();

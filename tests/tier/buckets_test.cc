@@ -47,6 +47,9 @@ TEST(Buckets, OfWhomAsATable) {
       {{"a", "b"}, "simple-sha1", "a", std::nullopt},  // each key has its own owner
       {{"a", "b"}, "simple-sha1", "c", std::nullopt},
   };
+  auto drained = members_at({"a", "b"});
+  drained[1].member.weight = 0;
+  EXPECT_EQ(buckets_of(*make_membership(drained, "ring", 1).value(), "b")->size(), 0U);
   for (const Case& one : cases) {
     const auto membership = membership_of(one.members, 1, one.scheme);
     const auto buckets = buckets_of(*membership, one.own_name);

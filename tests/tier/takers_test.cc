@@ -60,6 +60,23 @@ TEST(Takers, AreNobodyWhereAllAreOut) {
   EXPECT_FALSE(takers.is("a", 7));
 }
 
+TEST(Takers, AreNeverWhoHasWeightZero) {
+  auto members = members_at({"a", "b", "c"});
+  members[1].member.weight = 0;
+  const auto membership = make_membership(members, "ring", 1).value();
+  EXPECT_TRUE(membership->may_own(0));
+  EXPECT_FALSE(membership->may_own(1));
+  Takers takers;
+  takers.follow(membership);
+  EXPECT_TRUE(takers.has("b")) << "a member still";
+  EXPECT_EQ(takers.buckets_of("b").size(), 0U);
+  EXPECT_EQ(takers.buckets_of("a").size() + takers.buckets_of("c").size(), shard::bucket_count);
+  takers.leave_out([](const std::string& name) { return name == "a"; });
+  EXPECT_EQ(takers.buckets_of("c").size(), shard::bucket_count);
+  takers.leave_out([](const std::string& name) { return name != "b"; });
+  EXPECT_EQ(takers.of(7), nullptr);
+}
+
 TEST(Takers, AreNobodyWhereKeysHaveOwnersOfTheirOwn) {
   Takers takers;
   takers.follow(membership_of({"a", "b"}, 1, "simple-sha1"));
