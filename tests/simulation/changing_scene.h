@@ -13,18 +13,16 @@ namespace ringside::simulation {
 
 // A tier that changes while its pages do.
 struct ChangingScene {
-  static constexpr std::size_t pages = 12;
-
-  explicit ChangingScene(std::uint64_t seed)
-      : world(seed), tier(world, shape()), client(world, "client"), author(world, "author") {
+  explicit ChangingScene(std::uint64_t seed, const Shape& shape = usual_shape())
+      : world(seed), tier(world, shape), client(world, "client"), author(world, "author") {
     for (std::size_t number = 0; number < pages; ++number) {
       static_cast<void>(client.get(tier.address(), page(number)));
     }
   }
 
-  static Shape shape() {
+  static Shape usual_shape() {
     const auto all = Network::parse("0.0.0.0/0").value();
-    Shape shape{.replicas = 4, .sidecars = 2, .cores = 2, .knows_peers = true};
+    Shape shape{.replicas = 4, .sidecars = 2, .cores = less().cores ? 1U : 2U, .knows_peers = true};
     shape.of_replicas = [all](cache::Settings& settings) { settings.purge_from = {all}; };
     shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
     return shape;
@@ -33,6 +31,8 @@ struct ChangingScene {
   static std::string purge_request(const std::string& target) {
     return fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", target);
   }
+  [[nodiscard]] std::string any_page() { return page(world.random().below(pages)); }
+  [[nodiscard]] Endpoint any_sidecar() { return tier.address(world.random().below(2)); }
 
   void change_members() {
     const std::uint64_t what = world.random().below(3);
@@ -40,12 +40,15 @@ struct ChangingScene {
     if (what == 1) tier.remove(world.random().below(2));
   }
 
-  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
-  void tell_some() {
+  void tell_replicas() {
     for (std::size_t index = 0; index < tier.replicas(); ++index) {
       tier.tell_replica(index);
       world.run_for(Milliseconds{world.random().below(20)});
     }
+  }
+  // Tells the replicas of the members, and perhaps a sidecar: the other one goes on as before.
+  void tell_some() {
+    tell_replicas();
     for (std::size_t index = 0; index < tier.sidecars(); ++index) {
       if (world.random().below(2) == 0) tier.publish(index);
     }
@@ -53,13 +56,13 @@ struct ChangingScene {
 
   // What is said by then, nobody is given any more.
   void change_page() {
-    const std::string target = page(world.random().below(pages));
+    const std::string target = any_page();
     const auto meanwhile = client.begin(tier.address(1), get_request(target));
     world.run_for(Milliseconds{world.random().below(12)});
     tier.origin().renew();
     const bool is_purge = world.random().below(2) == 0;
     const auto request = is_purge ? purge_request(target) : post_request(target);
-    const auto done = author.ask(tier.address(world.random().below(2)), request);
+    const auto done = author.ask(any_sidecar(), request);
     EXPECT_EQ(done.reply.status, 200) << done.reply.body;
     EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
     for (std::size_t round = 0; round < 3; ++round) {
@@ -76,6 +79,7 @@ struct ChangingScene {
     }
   }
 
+  const std::size_t pages = share_of(12, less().pages);
   World world;
   SimulatedTier tier;
   SimulatedClient client;

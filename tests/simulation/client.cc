@@ -1,6 +1,7 @@
 #include "tests/simulation/client.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "base/check.h"
 #include "base/limits.h"
 #include "net/waiter.h"
 #include "tests/simulation/origin.h"
@@ -108,8 +108,8 @@ std::shared_ptr<const SimulatedClient::Asked> SimulatedClient::begin(const Endpo
 }
 
 SimulatedClient::Asked SimulatedClient::ask(const Endpoint& to, std::string request) {
-  const auto asked = begin(to, std::move(request));
-  RINGSIDE_CHECK(world_.run_until([&] { return asked->done; }, 2 * patience));
+  const auto asked = begin(to, request);
+  EXPECT_TRUE(world_.run_until([&] { return asked->done; }, 2 * patience)) << request;
   return *asked;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace ringside::simulation {
 
@@ -15,6 +16,11 @@ struct HandoffScene {
   std::uint64_t seeds;  // in the usual run
 };
 
-[[nodiscard]] std::span<const HandoffScene> handoff_scenes();
+[[nodiscard]] std::vector<HandoffScene> handoff_scenes();
+
+// By what it is that happens: the tier changes, something fails, what is asked for is not simple.
+[[nodiscard]] std::span<const HandoffScene> change_scenes();
+[[nodiscard]] std::span<const HandoffScene> failure_scenes();
+[[nodiscard]] std::span<const HandoffScene> page_scenes();
 
 }  // namespace ringside::simulation

@@ -15,17 +15,19 @@ namespace ringside::simulation {
 
 // A tier that has some of the pages, and clients who go on asking.
 struct MovingScene : Scene {
-  static constexpr std::size_t requests = 300;
-  static constexpr std::size_t paths = 60;
-
   static Shape shape_of(std::size_t replicas) {
-    return {.replicas = replicas, .sidecars = 2, .cores = 2, .knows_peers = true};
+    return {
+        .replicas = replicas, .sidecars = 2, .cores = less().cores ? 1U : 2U, .knows_peers = true};
   }
 
   MovingScene(std::uint64_t seed, std::size_t replicas) : MovingScene(seed, shape_of(replicas)) {}
-  MovingScene(std::uint64_t seed, const Shape& shape) : Scene(seed, shape, requests, paths) {
-    EXPECT_TRUE(run_until_answered(requests / 4));
+  MovingScene(std::uint64_t seed, const Shape& shape)
+      : Scene(seed, shape, share_of(300, less().requests), share_of(60, less().pages)),
+        paths(share_of(60, less().pages)) {
+    EXPECT_TRUE(run_until_answered(requests() / 4));
   }
+
+  [[nodiscard]] std::size_t requests() const noexcept { return targets.size(); }
 
   // Tells all processes of the tier's replicas, each after some more answers, in any order.
   void publish_in_any_order() {
@@ -39,7 +41,7 @@ struct MovingScene : Scene {
       } else if (tier.has_replica(process)) {
         tier.tell_replica(process);
       }
-      EXPECT_TRUE(run_until_answered(std::min(clients.answered() + 4, requests)));
+      EXPECT_TRUE(run_until_answered(std::min(clients.answered() + 4, requests())));
     }
   }
 
@@ -73,6 +75,8 @@ struct MovingScene : Scene {
 
   [[nodiscard]] std::size_t any_replica() { return world.random().below(tier.replicas()); }
   void run_for_a_while() { world.run_for(Milliseconds{world.random().below(400)}); }
+
+  const std::size_t paths;
 };
 
 }  // namespace ringside::simulation

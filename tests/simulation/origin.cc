@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -29,6 +30,17 @@ Task<void> wait_in_silence(http::Connection& connection, Milliseconds time) {
 Task<void> pause(net::Core& core, Milliseconds time) {
   net::Waiter waiter(core);
   co_await waiter.wait(core.steady_now() + time);
+}
+
+// Leaves of the body what `bytes=FIRST-LAST` asks for, and returns the lines that say so.
+std::string cut_to(const std::string& range, std::string& body) {
+  const std::size_t length = body.size();
+  const std::size_t first = std::strtoull(range.c_str() + range.find('=') + 1, nullptr, 10);
+  const std::size_t asked = std::strtoull(range.c_str() + range.find('-') + 1, nullptr, 10);
+  const std::size_t last = std::min(asked, length - 1);
+  body = body.substr(first, last - first + 1);
+  return fmt::format("206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\n", first, last,
+                     length);
 }
 
 }  // namespace
@@ -104,6 +116,7 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
     if (!read) co_return;
     std::string method(request.method);
     std::string target(request.target);
+    std::string range(request.fields.first("range").value_or(std::string_view{}));
     while (!connection.body_done()) {
       const auto piece = co_await connection.read_body();
       if (!piece) ++cut_requests_;
@@ -113,22 +126,28 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
     ++(method == "GET" ? fetches_ : others_)[target];
     if (method == "GET") ++all_fetches_;
     most_at_once_ = std::max(most_at_once_, ++at_once_);
-    const bool goes_on = co_await answer(connection, std::move(method), std::move(target));
+    const bool goes_on =
+        co_await answer(connection, std::move(method), std::move(target), std::move(range));
     if (at_once_ > 0) --at_once_;
     if (!goes_on) co_return;
   }
 }
 
 Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string method,
-                                   std::string target) {
-  const std::string body = method == "GET" ? body_of(target) : "done\n";
+                                   std::string target, std::string range) {
+  std::string body = method == "GET" ? body_of(target) : "done\n";
+  std::string status = "200 OK\r\n";
+  if (gives_parts_ && method == "GET") {
+    status += "ETag: \"x\"\r\n";
+    if (!range.empty()) status = cut_to(range, body) + "ETag: \"x\"\r\n";
+  }
   const auto date = http::format_date(machine_.clock.now());
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
   const std::string head = fmt::format(
-      "HTTP/1.1 200 OK\r\nDate: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
+      "HTTP/1.1 {}Date: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
       "X-Time: {}\r\n{}Content-Length: {}\r\n\r\n",
-      std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store", version_,
-      world_.now().count(), added_fields_, body.size());
+      status, std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store",
+      version_, world_.now().count(), added_fields_, body.size());
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 

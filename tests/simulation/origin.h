@@ -67,6 +67,8 @@ class SimulatedOrigin {
   [[nodiscard]] std::string version() const { return std::to_string(version_); }
   // What its answers have beside their own; field lines.
   void add_fields(std::string lines) { added_fields_ = std::move(lines); }
+  // From now on it gives the part that is asked for, of a body that never changes.
+  void give_parts() noexcept { gives_parts_ = true; }
   // The process goes without a word, and is back.
   void crash();
   void start();
@@ -85,7 +87,8 @@ class SimulatedOrigin {
 
  private:
   Task<void> serve(http::Connection& connection);
-  Task<bool> answer(http::Connection& connection, std::string method, std::string target);
+  Task<bool> answer(http::Connection& connection, std::string method, std::string target,
+                    std::string range);
   Task<bool> answer_in_its_manner(http::Connection& connection, const std::string& head,
                                   const std::string& body);
 
@@ -95,6 +98,7 @@ class SimulatedOrigin {
   Milliseconds late_{0};
   std::size_t version_ = 1;
   std::string added_fields_;
+  bool gives_parts_ = false;
   std::map<std::string, std::size_t> fetches_;
   std::map<std::string, std::size_t> others_;
   std::size_t all_fetches_ = 0;

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/less.h"
 #include "tests/simulation/tier.h"
 #include "tests/simulation/world.h"
 
@@ -62,7 +63,8 @@ struct Scene {
       : world(seed),
         targets(some_targets(world.random(), "page", requests, paths)),
         tier(world, std::move(shape)),
-        clients(world, "clients", tier.addresses(), targets, clients_at_once) {}
+        clients(world, "clients", tier.addresses(), targets, less().clients ? 1 : clients_at_once) {
+  }
 
   [[nodiscard]] bool run_until_answered(std::size_t count) {
     return world.run_until([&] { return clients.answered() >= count; }, most);

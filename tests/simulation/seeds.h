@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/less.h"
+
 namespace ringside::simulation {
 
 // The seeds that a test is played with: 1 to `count`, unless it is told otherwise.
 //
 //   RINGSIDE_SIMULATION_SEED   this one alone
 //   RINGSIDE_SIMULATION_SEEDS  so many, from 1 on
+//   RINGSIDE_SIMULATION_LESS   what worlds have less of than their seeds give them (less.h)
 //   RINGSIDE_SIMULATION_TRACE  a file for the trace (of the last world, where there are several)
 inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
   if (const char* const one = std::getenv("RINGSIDE_SIMULATION_SEED")) return {std::stoull(one)};
@@ -35,7 +38,9 @@ inline std::uint64_t fewer_where_slow(std::uint64_t count) {
 
 // For SCOPED_TRACE.
 inline std::string shown(std::uint64_t seed) {
-  return fmt::format("again: RINGSIDE_SIMULATION_SEED={}", seed);
+  const std::string with = text_of(less());
+  return fmt::format("again: RINGSIDE_SIMULATION_SEED={}{}{}", seed,
+                     with.empty() ? "" : " RINGSIDE_SIMULATION_LESS=", with);
 }
 
 }  // namespace ringside::simulation

@@ -105,8 +105,7 @@ Attempt SimulatedConnection::read(std::size_t index, char* to, std::size_t bytes
     if (end.end_arrived) return {};
     return {0, {}, true};
   }
-  std::size_t taken = std::min(bytes, end.arrived.size());
-  if (network_.random().one_in(4)) taken = 1 + network_.random().below(taken);
+  const std::size_t taken = network_.piece_of(std::min(bytes, end.arrived.size()));
   end.arrived.copy(to, taken);
   end.arrived.erase(0, taken);
   send_to(1 - index, Segment{Segment::Kind::confirm, {}, taken});
@@ -122,8 +121,8 @@ Attempt SimulatedConnection::write(std::size_t index, std::span<const std::strin
   for (const std::string_view buffer : buffers) offered += buffer.size();
   if (offered == 0) return {};
   if (!is_ready(end, Ready::to_write)) return {0, {}, true};
-  std::size_t taken = std::min(offered, end.unconfirmed_most_bytes - end.unconfirmed_bytes);
-  if (network_.random().one_in(4)) taken = 1 + network_.random().below(taken);
+  const std::size_t taken =
+      network_.piece_of(std::min(offered, end.unconfirmed_most_bytes - end.unconfirmed_bytes));
   std::string data;
   for (const std::string_view buffer : buffers) {
     data.append(buffer.substr(0, taken - data.size()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/core.h"
+#include "tests/simulation/less.h"
 #include "tests/simulation/simulated_connection.h"
 
 namespace ringside::simulation {
@@ -87,6 +88,11 @@ void SimulatedNetwork::heal(const SimulatedHost& from, const SimulatedHost& to) 
   }
 }
 
+void SimulatedNetwork::lose_held(const SimulatedHost& from, const SimulatedHost& to) {
+  note("lose {} -> {}", from.name(), to.name());
+  std::erase_if(held_, [&](const Held& one) { return one.from == &from && one.to == &to; });
+}
+
 void SimulatedNetwork::kill(const SimulatedHost& host) {
   note("kill {}", host.name());
   std::erase_if(listeners_, [&](const auto& row) { return row.first.address == host.address(); });
@@ -159,11 +165,19 @@ const SimulatedHost* SimulatedNetwork::deliver_next() {
   return where;
 }
 
+std::size_t SimulatedNetwork::piece_of(std::size_t bytes) {
+  const bool is_cut = random_.one_in(4);
+  const std::size_t drawn = is_cut ? 1 + random_.below(bytes) : bytes;
+  return less().pieces ? bytes : drawn;
+}
+
 // Most of what is sent arrives soon, now and then something takes long.
 Instant SimulatedNetwork::arrival() {
   const bool slow = slow_one_in_ != 0 && random_.one_in(slow_one_in_);
   const std::uint64_t most_us = slow ? 30'000 : 500;
-  return time_.now() + Instant{50 + random_.below(most_us)};
+  const Instant drawn{50 + random_.below(most_us)};
+  if (less().jitter) return time_.now() + Instant{slow && !less().stalls ? 15'000 : 300};
+  return time_.now() + (less().stalls ? std::min(drawn, Instant{550}) : drawn);
 }
 
 void SimulatedNetwork::at(Instant when, const SimulatedHost& where, Event event) {

@@ -64,6 +64,8 @@ class SimulatedNetwork {
   // The same with all other machines, both ways: it has no power, or no cable.
   void isolate(const SimulatedHost& host);
   void rejoin(const SimulatedHost& host);
+  // What could not arrive because of a cut never will.
+  void lose_held(const SimulatedHost& from, const SimulatedHost& to);
   // Something between the two ends their connections with a reset.
   void reset_between(const SimulatedHost& one, const SimulatedHost& other);
   // The process has ended without a word, its machine goes on: who is connected is told by a reset,
@@ -107,6 +109,8 @@ class SimulatedNetwork {
     note_(fmt::format(format, std::forward<Parts>(parts)...));
   }
   [[nodiscard]] Instant arrival();
+  // Of so many bytes that could be read or written at once, those that are.
+  [[nodiscard]] std::size_t piece_of(std::size_t bytes);
   // Counts what `host` sends. False: it is dead.
   [[nodiscard]] bool may_send(const SimulatedHost& host);
   void at(Instant when, const SimulatedHost& where, Event event);

@@ -84,6 +84,10 @@ class SimulatedTier {
   [[nodiscard]] std::size_t buckets_to_give(std::size_t index) const {
     return replicas_[index].process->buckets_to_give();
   }
+  // Of how many buckets it is to have what others hold.
+  [[nodiscard]] std::size_t buckets_away(std::size_t index) const {
+    return replicas_[index].process->sheet().totals().store->buckets_away;
+  }
   // Whether every member holds what it is to hold, and nobody else anything.
   [[nodiscard]] bool is_settled() const;
   // Tells a sidecar of all members.

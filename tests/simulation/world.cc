@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/limits.h"
+#include "tests/simulation/less.h"
 
 namespace ringside::simulation {
 namespace {
@@ -15,7 +16,10 @@ constexpr std::uint64_t uptime_most_s = 1'000'000;
 constexpr std::uint64_t drift_most_ppm = 200;
 
 // How late a core comes to what there is to do for it: at once, or it is kept busy by something.
-Instant delay(Random& random) { return Instant{1 + random.below(random.one_in(8) ? 400 : 10)}; }
+Instant delay(Random& random) {
+  const Instant drawn{1 + random.below(random.one_in(8) ? 400 : 10)};
+  return less().delays ? Instant{1} : drawn;
+}
 
 }  // namespace
 
@@ -39,6 +43,7 @@ World::Machine& World::add_machine(const std::string& name) {
     traits.drift_ppm = static_cast<std::int64_t>(random_.below(2 * drift_most_ppm + 1)) -
                        static_cast<std::int64_t>(drift_most_ppm);
   }
+  if (less().clocks) traits = {};
   machines_.push_back(
       std::make_unique<Machine>(Machine{network_.add_host(name), SimulatedClock(time_, traits)}));
   return *machines_.back();
