@@ -112,6 +112,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   if (context.method == "POST" && context.may_keep_answer) {
     kept = std::make_unique<http::KeptRequest>(request);
   }
+  const bool is_told = is_told_by_sidecar(transaction);
   ExchangeTimes times{core.core.now(), {}};
   auto asked = co_await ask_for_head(transaction);
   if (asked && *asked == nullptr) {
@@ -135,7 +136,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   transaction.outcome = context.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
   const auto targets =
       invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
-  co_await tell_leavers(core, context.host, targets);
+  if (!is_told) co_await tell_peers(core, context.host, targets);
   // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
   if (context.method == "HEAD" && context.may_keep_answer) heed_head(transaction, head, times);
   if (kept && may_be_what_get_gets(head)) {

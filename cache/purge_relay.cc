@@ -74,6 +74,13 @@ class Relay {
   std::vector<std::string> missing_;
 };
 
+// What the sidecar follows.
+bool is_of_our_topology(const Transaction& transaction) {
+  const auto& membership = transaction.settings->membership;
+  const auto said = transaction.request->fields.first(http::internal::topology);
+  return membership && said == std::string_view(membership->topology_id);
+}
+
 }  // namespace
 
 Task<std::vector<std::string>> relay(const Transaction& transaction) {
@@ -82,12 +89,10 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
   const bool is_purge = context.method == "PURGE";
   // Who is told a number alone has removed by itself what others are told to remove.
   const bool removes = is_purge || fields.has(http::internal::invalidate);
-  if (!context.purge || !removes || fields.has(http::internal::relayed))
-    co_return std::vector<std::string>();
+  const bool is_to_go_on = context.purge && removes && !fields.has(http::internal::relayed);
+  if (!is_to_go_on) co_return std::vector<std::string>();
   CoreState& core = transaction.core;
-  const auto& membership = transaction.settings->membership;
-  const auto said = fields.first(http::internal::topology);
-  const bool is_same = membership && said == std::string_view(membership->topology_id);
+  const bool is_same = is_of_our_topology(transaction);
   const auto peers = core.shared.holders.reachable(is_same ? Among::leavers : Among::all);
   if (peers.empty()) co_return std::vector<std::string>();
 
@@ -102,17 +107,21 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
   co_return co_await relay.run(peers);
 }
 
-Task<void> tell_leavers(CoreState& core, const std::string& host,
-                        const std::vector<std::string>& targets) {
+bool is_told_by_sidecar(const Transaction& transaction) {
+  return is_of_our_topology(transaction) && transaction.settings->membership->size() > 1;
+}
+
+Task<void> tell_peers(CoreState& core, const std::string& host,
+                      const std::vector<std::string>& targets) {
   if (targets.empty()) co_return;
-  const auto leavers = core.shared.holders.reachable(Among::leavers);
-  if (leavers.empty()) co_return;
+  const auto peers = core.shared.holders.reachable(Among::all);
+  if (peers.empty()) co_return;
   const tier::PurgeNumber number{core.shared.mark, ++core.shared.invalidations};
   { const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now()); }
   Relay relay(core, number);
   relay.host = host;
   for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
-  static_cast<void>(co_await relay.run(leavers));
+  static_cast<void>(co_await relay.run(peers));
 }
 
 }  // namespace ringside::cache

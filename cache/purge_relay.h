@@ -15,9 +15,15 @@ namespace ringside::cache {
 // those who have not. Nothing is done where the request is no such, or was relayed itself.
 Task<std::vector<std::string>> relay(const Transaction& transaction);
 
-// Likewise what an origin's answer to us has made invalid here, to those that were members, under a
-// number of our own: a sidecar that knows of no other replica tells nobody.
-Task<void> tell_leavers(CoreState& core, const std::string& host,
-                        const std::vector<std::string>& targets);
+// Whether who asks tells other members what its request makes invalid, and they pass it on. A
+// sidecar that follows another topology may know of no other replica, and then tells nobody. To be
+// asked before the request's content is pulled.
+[[nodiscard]] bool is_told_by_sidecar(const Transaction& transaction);
+
+// Where it is not: what an origin's answer to us has made invalid here goes on likewise, under a
+// number of our own. All peers hear of it: who does not know a number is taken for one that missed
+// it.
+Task<void> tell_peers(CoreState& core, const std::string& host,
+                      const std::vector<std::string>& targets);
 
 }  // namespace ringside::cache

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "tests/simulation/scene.h"
@@ -60,6 +61,7 @@ struct ChangingScene {
     const auto meanwhile = client.begin(tier.address(1), get_request(target));
     world.run_for(Milliseconds{world.random().below(12)});
     tier.origin().renew();
+    changed.insert(target);
     const bool is_purge = world.random().below(2) == 0;
     const auto request = is_purge ? purge_request(target) : post_request(target);
     const auto done = author.ask(any_sidecar(), request);
@@ -79,11 +81,24 @@ struct ChangingScene {
     }
   }
 
+  // What nobody has changed was fetched when all began, and is there still.
+  void expect_all_else_is_there() {
+    for (std::size_t number = 0; number < pages; ++number) {
+      const std::string target = page(number);
+      if (changed.contains(target)) continue;
+      for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+        EXPECT_EQ(client.get(tier.address(sidecar), target).reply.status, 200);
+      }
+      EXPECT_EQ(tier.origin().fetches(target), 1U) << target;
+    }
+  }
+
   const std::size_t pages = share_of(12, less().pages);
   World world;
   SimulatedTier tier;
   SimulatedClient client;
   SimulatedClient author;
+  std::set<std::string> changed;  // pages
 };
 
 }  // namespace ringside::simulation

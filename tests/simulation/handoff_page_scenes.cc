@@ -56,6 +56,8 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
   World &world = scene.world;
   for (std::size_t round = 0; round < share_of(4, less().requests); ++round) {
     scene.tier.grow();
+    if (world.random().one_in(2))
+      scene.tier.remove(world.random().below(3));
     scene.tell_some();
     const std::size_t newcomer = scene.tier.replicas() - 1;
     std::size_t before = 0;
@@ -72,6 +74,7 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
     std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
     for (int number = 0; number < 3; ++number) {
       targets.push_back(scene.any_page());
+      scene.changed.insert(targets.back());
       asked.push_back(scene.author.begin(scene.any_sidecar(),
                                          post_request(targets.back())));
     }
@@ -85,6 +88,7 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
     for (const std::string &target : targets)
       scene.expect_new(target);
   }
+  scene.expect_all_else_is_there();
 }
 
 // One that leaves has missed a purge: what it gives is what the purge removes.
