@@ -78,7 +78,9 @@ class Moves : public std::enable_shared_from_this<Moves> {
     std::vector<UncacheableKeys::Mark> uncacheable;
     std::vector<MovedBucket> buckets;
   };
-  enum class Kept { all, none };  // none: the giver has not heard of all purges
+  // none: the giver has not heard of all purges, or one came here while it was asked; what it gives
+  // may be what they remove.
+  enum class Kept { all, none };
 
   [[nodiscard]] std::size_t evictable_bytes() const {
     return core_.shared.store.limit_bytes() / limits::moved_share_divisor;
@@ -181,7 +183,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
     };
     const bool is_done =
         core_.shared.purges.use_if_done(batch.purges_done, core_.core.steady_now(), restore_all);
-    return is_done ? Kept::all : Kept::none;
+    const bool is_stored = store.purge_count() == batch.purges_seen;
+    return is_done && is_stored ? Kept::all : Kept::none;
   }
 
   // After what is stored of them is there.

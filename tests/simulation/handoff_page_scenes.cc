@@ -30,6 +30,7 @@ void pages_change_meanwhile(std::uint64_t seed) {
     scene.tell_some();
     scene.change_page();
   }
+  scene.expect_all_else_is_there();
 }
 
 // One sidecar goes on with what the tier was at first, whatever becomes of it.
@@ -42,30 +43,29 @@ void one_sidecar_never_hears_of_it(std::uint64_t seed) {
     scene.change_page();
     scene.change_page();
   }
+  scene.expect_all_else_is_there();
 }
 
-// Who removes something itself, since it was asked to change it, is the one who
-// gives, the one who is given, or neither.
+// Who removes something itself, since it was asked to change it, is the one who gives, the one who
+// is given, or neither.
 void unsafe_methods_in_mid_move(std::uint64_t seed) {
   Shape shape = ChangingScene::usual_shape();
-  shape.of_replicas = [of = shape.of_replicas](cache::Settings &settings) {
+  shape.of_replicas = [of = shape.of_replicas](cache::Settings& settings) {
     of(settings);
     settings.move_rate_mib_s = 1;
   };
   ChangingScene scene(seed, shape);
-  World &world = scene.world;
+  World& world = scene.world;
   for (std::size_t round = 0; round < share_of(4, less().requests); ++round) {
     scene.tier.grow();
-    if (world.random().one_in(2))
-      scene.tier.remove(world.random().below(3));
+    if (world.random().one_in(2)) scene.tier.remove(world.random().below(3));
     scene.tell_some();
     const std::size_t newcomer = scene.tier.replicas() - 1;
     std::size_t before = 0;
     std::uint64_t batches = 1 + world.random().below(6);
     const auto is_given_so_many = [&] {
       const std::size_t away = scene.tier.buckets_away(newcomer);
-      if (away < std::exchange(before, away))
-        --batches;
+      if (away < std::exchange(before, away)) --batches;
       return batches == 0;
     };
     static_cast<void>(world.run_until(is_given_so_many, limits::move_pause));
@@ -75,18 +75,15 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
     for (int number = 0; number < 3; ++number) {
       targets.push_back(scene.any_page());
       scene.changed.insert(targets.back());
-      asked.push_back(scene.author.begin(scene.any_sidecar(),
-                                         post_request(targets.back())));
+      asked.push_back(scene.author.begin(scene.any_sidecar(), post_request(targets.back())));
     }
-    for (const auto &one : asked) {
+    for (const auto& one : asked) {
       EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
       EXPECT_EQ(one->reply.status, 200);
     }
-    for (const std::string &target : targets)
-      scene.expect_new(target);
+    for (const std::string& target : targets) scene.expect_new(target);
     scene.world.run_for(Milliseconds{world.random().below(600)});
-    for (const std::string &target : targets)
-      scene.expect_new(target);
+    for (const std::string& target : targets) scene.expect_new(target);
   }
   scene.expect_all_else_is_there();
 }
@@ -95,14 +92,13 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
 void leaver_missed_a_purge(std::uint64_t seed) {
   ChangingScene scene(seed);
   const std::size_t leaver = scene.world.random().below(4);
-  const SimulatedHost &host = scene.tier.replica_machine(leaver).host;
+  const SimulatedHost& host = scene.tier.replica_machine(leaver).host;
   for (std::size_t index = 0; index < scene.tier.sidecars(); ++index) {
     scene.world.network().cut(scene.tier.sidecar_machine(index).host, host);
   }
   scene.tier.origin().renew();
   std::vector<std::string> purged;
-  for (std::size_t number = 0; number < std::min<std::size_t>(4, scene.pages);
-       ++number) {
+  for (std::size_t number = 0; number < std::min<std::size_t>(4, scene.pages); ++number) {
     purged.push_back(ChangingScene::page(number));
     const auto request = ChangingScene::purge_request(purged.back());
     const auto done = scene.author.ask(scene.tier.address(number % 2), request);
@@ -112,26 +108,22 @@ void leaver_missed_a_purge(std::uint64_t seed) {
   scene.tell_some();
   scene.tier.publish(0);
   scene.tier.publish(1);
-  for (const std::string &target : purged)
-    scene.expect_new(target);
+  for (const std::string& target : purged) scene.expect_new(target);
   scene.world.run_for(limits::probe_interval + limits::probe_timeout);
-  for (const std::string &target : purged)
-    scene.expect_new(target);
+  for (const std::string& target : purged) scene.expect_new(target);
 }
 
-// One that gives is stopped when a purge comes, and goes on with what it was
-// doing.
+// One that gives is stopped when a purge comes, and goes on with what it was doing.
 void holder_sleeps_through_a_purge(std::uint64_t seed) {
   ChangingScene scene(seed);
-  auto &holder = scene.tier.replica_machine(scene.world.random().below(4));
+  auto& holder = scene.tier.replica_machine(scene.world.random().below(4));
   scene.tier.grow();
   scene.tell_some();
   scene.world.run_for(Milliseconds{scene.world.random().below(30)});
   scene.world.freeze(holder);
   scene.tier.origin().renew();
   std::vector<std::string> purged;
-  for (std::size_t number = 0; number < std::min<std::size_t>(4, scene.pages);
-       ++number) {
+  for (std::size_t number = 0; number < std::min<std::size_t>(4, scene.pages); ++number) {
     purged.push_back(ChangingScene::page(number));
     const auto request = ChangingScene::purge_request(purged.back());
     EXPECT_EQ(scene.author.ask(scene.any_sidecar(), request).reply.status, 502);
@@ -139,8 +131,7 @@ void holder_sleeps_through_a_purge(std::uint64_t seed) {
   scene.world.thaw(holder);
   scene.world.run_for(Milliseconds{scene.world.random().below(30)});
   for (int round = 0; round < 3; ++round) {
-    for (const std::string &target : purged)
-      scene.expect_new(target);
+    for (const std::string& target : purged) scene.expect_new(target);
     scene.world.run_for(limits::probe_interval + limits::probe_timeout);
   }
 }
@@ -162,61 +153,53 @@ void cold_requests_are_in_flight(std::uint64_t seed) {
   ask_for_all(0);
   world.run_for(Milliseconds{10});
   tier.grow();
-  for (std::size_t index = 0; index < tier.replicas(); ++index)
-    tier.tell_replica(index);
+  for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
   tier.publish(1);
   world.run_for(Milliseconds{world.random().below(300)});
   ask_for_all(1);
-  for (const auto &one : asked) {
+  for (const auto& one : asked) {
     EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
     EXPECT_EQ(one->reply.status, 200);
   }
   EXPECT_EQ(tier.origin().all_fetches(), pages);
 }
 
-// What varies moves with all its variants, and who wants a part is given it of
-// what moves.
+// What varies moves with all its variants, and who wants a part is given it of what moves.
 void variants_and_parts_move(std::uint64_t seed) {
   constexpr std::size_t pages = 12;
   World world(seed);
   SimulatedTier tier(world, MovingScene::shape_of(3));
   SimulatedClient client(world, "client");
   tier.origin().add_fields("Vary: Accept-Language\r\nETag: \"x\"\r\n");
-  const auto ask = [&](std::size_t sidecar, std::size_t page,
-                       const std::string &lines) {
+  const auto ask = [&](std::size_t sidecar, std::size_t page, const std::string& lines) {
     std::string request = get_request(ChangingScene::page(page));
     request.insert(request.size() - 2, lines);
     return client.begin(tier.address(sidecar), request);
   };
-  const std::vector<std::string> languages{"Accept-Language: de\r\n",
-                                           "Accept-Language: fr\r\n"};
+  const std::vector<std::string> languages{"Accept-Language: de\r\n", "Accept-Language: fr\r\n"};
   std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
   const auto wait_for_all = [&](int status) {
-    for (const auto &one : asked) {
+    for (const auto& one : asked) {
       EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
       EXPECT_EQ(one->reply.status, status);
     }
     asked.clear();
   };
   for (std::size_t page = 0; page < pages; ++page) {
-    for (const auto &language : languages)
-      asked.push_back(ask(0, page, language));
+    for (const auto& language : languages) asked.push_back(ask(0, page, language));
   }
   wait_for_all(200);
   tier.grow();
   for (std::size_t index = 0; index < tier.replicas(); ++index) {
     tier.tell_replica(index);
     for (std::size_t page = index; page < pages; page += 4) {
-      asked.push_back(
-          ask(page % 2, page, languages[page % 2] + "Range: bytes=1-3\r\n"));
+      asked.push_back(ask(page % 2, page, languages[page % 2] + "Range: bytes=1-3\r\n"));
     }
-    if (index % 2 == 0)
-      tier.publish(index / 2);
+    if (index % 2 == 0) tier.publish(index / 2);
   }
   wait_for_all(206);
   for (std::size_t page = 0; page < pages; ++page) {
-    for (const auto &language : languages)
-      asked.push_back(ask(1, page, language));
+    for (const auto& language : languages) asked.push_back(ask(1, page, language));
   }
   wait_for_all(200);
   EXPECT_EQ(tier.origin().all_fetches(), pages * languages.size());
@@ -227,7 +210,7 @@ void slices_move(std::uint64_t seed) {
   constexpr std::size_t slice_bytes = 4'096;
   World world(seed);
   Shape shape = MovingScene::shape_of(3);
-  shape.of_replicas = [](cache::Settings &settings) {
+  shape.of_replicas = [](cache::Settings& settings) {
     settings.routes.front().rules.slice_size_bytes = slice_bytes;
   };
   SimulatedTier tier(world, shape);
@@ -236,8 +219,7 @@ void slices_move(std::uint64_t seed) {
   std::vector<std::string> films;
   std::size_t slices = 0;
   while (films.size() < share_of(16, less().pages)) {
-    films.push_back(
-        target_of(fmt::format("film-{}", films.size()), 10'000, 30'000));
+    films.push_back(target_of(fmt::format("film-{}", films.size()), 10'000, 30'000));
     slices += (body_of(films.back()).size() + slice_bytes - 1) / slice_bytes;
   }
   struct Wanted {
@@ -245,57 +227,51 @@ void slices_move(std::uint64_t seed) {
     std::string body;
   };
   std::vector<Wanted> wanted;
-  const auto ask_for_some = [&](std::size_t sidecar, const std::string &film) {
+  const auto ask_for_some = [&](std::size_t sidecar, const std::string& film) {
     const std::string body = body_of(film);
     const std::size_t first = world.random().below(body.size());
     const std::size_t last = first + world.random().below(body.size() - first);
     std::string request = get_request(film);
-    request.insert(request.size() - 2,
-                   fmt::format("Range: bytes={}-{}\r\n", first, last));
-    wanted.push_back({client.begin(tier.address(sidecar), request),
-                      body.substr(first, last - first + 1)});
+    request.insert(request.size() - 2, fmt::format("Range: bytes={}-{}\r\n", first, last));
+    wanted.push_back(
+        {client.begin(tier.address(sidecar), request), body.substr(first, last - first + 1)});
   };
   const auto expect_all = [&](int status) {
-    for (const Wanted &one : wanted) {
+    for (const Wanted& one : wanted) {
       EXPECT_TRUE(world.run_until([&] { return one.asked->done; }, most));
       EXPECT_EQ(one.asked->reply.status, status);
       EXPECT_EQ(one.asked->reply.body, one.body);
     }
     wanted.clear();
   };
-  for (const std::string &film : films)
-    ask_for_some(0, film);
+  for (const std::string& film : films) ask_for_some(0, film);
   expect_all(206);
   tier.grow();
   for (std::size_t index = 0; index < tier.replicas(); ++index) {
     tier.tell_replica(index);
-    for (const std::string &film : films)
-      ask_for_some(index % 2, film);
-    if (index % 2 == 0)
-      tier.publish(index / 2);
+    for (const std::string& film : films) ask_for_some(index % 2, film);
+    if (index % 2 == 0) tier.publish(index / 2);
     world.run_for(Milliseconds{world.random().below(20)});
   }
   expect_all(206);
-  for (const std::string &film : films) {
-    wanted.push_back(
-        {client.begin(tier.address(1), get_request(film)), body_of(film)});
+  for (const std::string& film : films) {
+    wanted.push_back({client.begin(tier.address(1), get_request(film)), body_of(film)});
   }
   expect_all(200);
   EXPECT_EQ(tier.origin().all_fetches(), slices);
 }
 
-// Pages are fetched when they have expired and no sooner, and are given no
-// later, wherever they lie.
+// Pages are fetched when they have expired and no sooner, and are given no later, wherever they
+// lie.
 void pages_expire_meanwhile(std::uint64_t seed) {
   constexpr Instant lifetime = Seconds{4};
-  constexpr Instant slack = Milliseconds{1'200}; // a Date is in whole seconds
+  constexpr Instant slack = Milliseconds{1'200};  // a Date is in whole seconds
   constexpr std::size_t pages = 12;
   World world(seed, World::Clocks::alike);
   SimulatedTier tier(world, MovingScene::shape_of(3));
   tier.origin().add_fields("CDN-Cache-Control: max-age=4\r\n");
   SimulatedClient client(world, "client");
-  std::map<std::string, std::set<Instant>>
-      fetched; // when each page was, as its answers tell
+  std::map<std::string, std::set<Instant>> fetched;  // when each page was, as its answers tell
   const auto is_over = [&] { return world.now() > Seconds{20}; };
   while (!is_over()) {
     if (world.random().one_in(pages) && tier.replicas() < 6) {
@@ -304,31 +280,25 @@ void pages_expire_meanwhile(std::uint64_t seed) {
       } else {
         tier.grow();
       }
-      for (std::size_t index = 0; index < tier.replicas(); ++index)
-        tier.tell_replica(index);
+      for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
       for (std::size_t index = 0; index < 2; ++index) {
-        if (world.random().one_in(2))
-          tier.publish(index);
+        if (world.random().one_in(2)) tier.publish(index);
       }
     }
     const std::string target = ChangingScene::page(world.random().below(pages));
     const auto got = client.get(tier.address(world.random().below(2)), target);
     EXPECT_EQ(got.reply.status, 200);
-    const Instant when{
-        std::strtoll(got.reply.field("x-time").c_str(), nullptr, 10)};
-    const Instant age =
-        Seconds{std::strtoll(got.reply.field("age").c_str(), nullptr, 10)};
+    const Instant when{std::strtoll(got.reply.field("x-time").c_str(), nullptr, 10)};
+    const Instant age = Seconds{std::strtoll(got.reply.field("age").c_str(), nullptr, 10)};
     EXPECT_LE(got.began - when, lifetime + slack) << target << " has expired";
-    EXPECT_LE(got.began - when, age + slack)
-        << target << " is older than it says";
+    EXPECT_LE(got.began - when, age + slack) << target << " is older than it says";
     fetched[target].insert(when);
     world.run_for(Milliseconds{world.random().below(40)});
   }
-  for (const auto &[target, times] : fetched) {
+  for (const auto& [target, times] : fetched) {
     EXPECT_EQ(tier.origin().fetches(target), times.size()) << target;
     for (auto time = times.begin(); std::next(time) != times.end(); ++time) {
-      EXPECT_GE(*std::next(time) - *time, lifetime - slack)
-          << target << " is fetched again";
+      EXPECT_GE(*std::next(time) - *time, lifetime - slack) << target << " is fetched again";
     }
   }
 }
@@ -345,8 +315,8 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"PagesExpireMeanwhile", pages_expire_meanwhile, 10},
 });
 
-} // namespace
+}  // namespace
 
 std::span<const HandoffScene> page_scenes() { return scenes; }
 
-} // namespace ringside::simulation
+}  // namespace ringside::simulation
