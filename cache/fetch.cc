@@ -106,13 +106,19 @@ Fetched Fetch::fetched() const {
           core_.shared.store.object_limit_bytes()};
 }
 
-// nullopt: it is stored by now.
-Task<std::optional<Action>> Fetch::ask() {
+// Views into the plan: good until there is another one.
+Asking Fetch::asking() const {
   Asking asking;
   asking.fills = true;
   if (validates(plan_)) asking.validated = plan_.validated->head.get();
   asking.range = plan_.range;
   if (plan_.completed) asking.same_as = plan_.completed->head.get();
+  return asking;
+}
+
+// nullopt: it is stored by now.
+Task<std::optional<Action>> Fetch::ask() {
+  Asking asked_for = asking();
   hop::UpstreamRequest outgoing;
   outgoing.method = context_.method;
   outgoing.interim_to = interim_to_;
@@ -120,13 +126,15 @@ Task<std::optional<Action>> Fetch::ask() {
   times_.requested = core_.core.now();
   // Others may wait for it who have more time than this request.
   const Milliseconds allowed = settings_.request_deadline;
-  auto asked =
-      co_await ask_holder(core_, settings_, request_, context_, asking, allowed, outgoing, fill_);
+  auto asked = co_await ask_holder(core_, settings_, request_, context_, asked_for, allowed,
+                                   outgoing, fill_);
   const bool asks_origin = asked && *asked == nullptr;
   if (asks_origin) {
-    // What others were asked for may have moved here meanwhile.
+    // What others were asked for may have moved here meanwhile; if not all of it, a part of it, and
+    // the plan is another one.
     if (fill_.was_looked_for && is_answered_meanwhile()) co_return std::nullopt;
-    asked = co_await ask_origin(core_, settings_, request_, context_, asking, allowed, outgoing);
+    asked_for = asking();
+    asked = co_await ask_origin(core_, settings_, request_, context_, asked_for, allowed, outgoing);
   }
   times_.received = core_.core.now();
   times_.resident = core_.core.resident_now();

@@ -230,9 +230,10 @@ Decision Handler::look_up() {
 // A member asks for something of a bucket of which we have nothing stored for it.
 bool Handler::fetches_for_bucket(const Decision& decision) const {
   const RequestContext& context = transaction_.context;
-  const bool fetches = decision.step == Step::fetch || decision.step == Step::fetch_slices;
-  const bool passes_for_peer = context.fills_peer && decision.step == Step::pass_on;
-  return context.from_sidecar && context.key.bucket && (fetches || passes_for_peer);
+  if (!context.from_sidecar || !context.key.bucket) return false;
+  if (decision.step == Step::pass_on) return context.fills_peer;
+  if (decision.step == Step::fetch_slices) return !are_slices_stored(transaction_);
+  return decision.step == Step::fetch;
 }
 
 // Who is to be asked for it in our place, as internal::holder says; nullopt: we are.

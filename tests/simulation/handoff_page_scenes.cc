@@ -113,6 +113,33 @@ void leaver_missed_a_purge(std::uint64_t seed) {
   for (const std::string& target : purged) scene.expect_new(target);
 }
 
+// It asks for what others hold before those, and the sidecar that purges, have heard of it.
+void newcomer_is_not_known_yet(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  scene.tier.grow();
+  scene.tier.tell_replica(scene.tier.replicas() - 1);
+  scene.tier.publish(1);
+  scene.world.run_for(Milliseconds{scene.world.random().below(400)});
+  for (std::size_t number = 0; number < scene.pages; ++number) {
+    const auto got = scene.client.get(scene.tier.address(1), ChangingScene::page(number));
+    EXPECT_EQ(got.reply.status, 200);
+  }
+  scene.expect_all_else_is_there();
+  scene.tier.origin().renew();
+  for (std::size_t number = 0; number < scene.pages; ++number) {
+    const std::string target = ChangingScene::page(number);
+    const auto request = ChangingScene::purge_request(target);
+    EXPECT_EQ(scene.author.ask(scene.tier.address(0), request).reply.status, 200);
+    scene.expect_new(target);
+  }
+  scene.tell_replicas();
+  scene.tier.publish(0);
+  scene.world.run_for(Milliseconds{scene.world.random().below(400)});
+  for (std::size_t number = 0; number < scene.pages; ++number) {
+    scene.expect_new(ChangingScene::page(number));
+  }
+}
+
 // One that gives is stopped when a purge comes, and goes on with what it was doing.
 void holder_sleeps_through_a_purge(std::uint64_t seed) {
   ChangingScene scene(seed);
@@ -307,6 +334,7 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"PagesChangeMeanwhile", pages_change_meanwhile, 20},
     {"OneSidecarNeverHearsOfIt", one_sidecar_never_hears_of_it, 20},
     {"UnsafeMethodsInMidMove", unsafe_methods_in_mid_move, 20},
+    {"NewcomerIsNotKnownYet", newcomer_is_not_known_yet, 10},
     {"HolderSleepsThroughAPurge", holder_sleeps_through_a_purge, 10},
     {"LeaverMissedAPurge", leaver_missed_a_purge, 10},
     {"ColdRequestsAreInFlight", cold_requests_are_in_flight, 20},

@@ -122,7 +122,7 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
       if (!piece) ++cut_requests_;
       if (!piece) co_return;
     }
-    world_.note(fmt::format("origin is asked: {} {}", method, target));
+    world_.note(fmt::format("origin is asked: {} {} {}", method, target, range));
     ++(method == "GET" ? fetches_ : others_)[target];
     if (method == "GET") ++all_fetches_;
     most_at_once_ = std::max(most_at_once_, ++at_once_);

@@ -96,6 +96,30 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "WhoIsNotKnownStoresWhatItIsGiven",
+        "NewcomerIsNotKnownYet",
+        20,
+        (
+            Edit(
+                HOLDER,
+                "notes_.is_passing = head.fields.has(http::internal::unknown_asker);",
+                "notes_.is_passing = !MUTANT && head.fields.has(http::internal::unknown_asker);",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhoIsAskedAfterAnotherRefusesAllTheSame",
+        "ChangesOverlap",
+        100,
+        (
+            Edit(
+                HANDLER,
+                "const bool is_refused = !fields.has(http::internal::instead_of);",
+                "const bool is_refused = MUTANT || !fields.has(http::internal::instead_of);",
+            ),
+        ),
+    ),
+    Mutant(
         "AMoveMakesYoung",
         "GrowsAfterAWhile",
         100,
