@@ -1,6 +1,7 @@
 #include "shard/circle.h"
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
 #include <utility>
 
@@ -14,7 +15,7 @@ using MemberSet = std::bitset<limits::members>;
 
 }  // namespace
 
-Circle::Circle(std::vector<Point> points) : points_(std::move(points)) {
+Circle::Circle(std::vector<Point> points, unsigned position_bits) : points_(std::move(points)) {
   std::sort(points_.begin(), points_.end());
   MemberSet seen;
   for (const Point& point : points_) {
@@ -22,21 +23,35 @@ Circle::Circle(std::vector<Point> points) : points_(std::move(points)) {
     seen.set(point.member);
   }
   distinct_members_ = seen.count();
+
+  const auto slot_bits = static_cast<unsigned>(std::bit_width(points_.size() | 1));
+  slot_shift_ = position_bits - slot_bits;
+  slots_.reserve(std::size_t{1} << slot_bits);
+  std::uint32_t next = 0;
+  for (std::uint64_t slot = 0; slot < std::uint64_t{1} << slot_bits; ++slot) {
+    while (next < points_.size() && points_[next].position < slot << slot_shift_) ++next;
+    slots_.push_back(next);
+  }
+}
+
+std::size_t Circle::first_from(std::uint64_t position) const noexcept {
+  std::size_t point = slots_[position >> slot_shift_];
+  while (point < points_.size() && points_[point].position < position) ++point;
+  return point == points_.size() ? 0 : point;
 }
 
 void Circle::owners(std::uint64_t position, std::size_t n, std::vector<MemberIndex>& owners) const {
   owners.clear();
   const std::size_t wanted = std::min(n, distinct_members_);
   if (wanted == 0) return;
-  auto point = std::lower_bound(points_.begin(), points_.end(), Point{position, 0});
   MemberSet seen;
-  while (owners.size() < wanted) {
-    if (point == points_.end()) point = points_.begin();
-    if (!seen.test(point->member)) {
-      seen.set(point->member);
-      owners.push_back(point->member);
+  for (std::size_t point = first_from(position); owners.size() < wanted;) {
+    const MemberIndex member = points_[point].member;
+    if (!seen.test(member)) {
+      seen.set(member);
+      owners.push_back(member);
     }
-    ++point;
+    if (++point == points_.size()) point = 0;
   }
 }
 

@@ -21,18 +21,31 @@ class Circle {
     }
   };
 
-  // Takes the points in any order. Of several at one position that of the lowest member, which is
-  // the first by name, comes first; the others stay behind it as the next choices.
-  explicit Circle(std::vector<Point> points);
+  // Takes the points in any order; their positions have so many bits. Of several at one position
+  // that of the lowest member, which is the first by name, comes first; the others stay behind it
+  // as the next choices.
+  explicit Circle(std::vector<Point> points, unsigned position_bits = 64);
 
   [[nodiscard]] const std::vector<Point>& points() const noexcept { return points_; }
+
+  // The member of a position. Requires a point.
+  [[nodiscard]] MemberIndex owner(std::uint64_t position) const noexcept {
+    return points_[first_from(position)].member;
+  }
 
   // Replaces `owners` by the first min(n, members with a point) distinct members met clockwise from
   // `position`. A shorter list is always the beginning of a longer one.
   void owners(std::uint64_t position, std::size_t n, std::vector<MemberIndex>& owners) const;
 
  private:
+  // The number of the first point at or after it, around the end. Requires a point.
+  [[nodiscard]] std::size_t first_from(std::uint64_t position) const noexcept;
+
   std::vector<Point> points_;
+  // Positions are hashes, so that points lie evenly: about one in each of as many slots. By slot
+  // the number of the first point that lies there or behind, for a search of few steps.
+  std::vector<std::uint32_t> slots_;
+  unsigned slot_shift_ = 0;
   std::size_t distinct_members_ = 0;
 };
 

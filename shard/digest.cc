@@ -22,12 +22,10 @@ Result<Digest> Digest::fetch(const char* algorithm) {
   return Digest(std::move(found));
 }
 
-std::vector<std::uint8_t> Digest::of(std::string_view bytes) const {
-  std::vector<std::uint8_t> digest(EVP_MAX_MD_SIZE);
-  unsigned size = 0;
-  RINGSIDE_CHECK(
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, algorithm_.get(), nullptr) == 1);
-  digest.resize(size);
+Digest::Bytes Digest::of(std::string_view bytes) const {
+  Bytes digest{};
+  RINGSIDE_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm_.get(),
+                            nullptr) == 1);
   return digest;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 
@@ -21,7 +21,10 @@ class Digest {
   [[nodiscard]] static Result<Digest> md5();   // RFC 1321, 16 bytes
   [[nodiscard]] static Result<Digest> sha1();  // RFC 3174, 20 bytes
 
-  [[nodiscard]] std::vector<std::uint8_t> of(std::string_view bytes) const;
+  // Those of a digest, and zeros behind them.
+  using Bytes = std::array<std::uint8_t, 20>;
+
+  [[nodiscard]] Bytes of(std::string_view bytes) const;
 
  private:
   explicit Digest(std::shared_ptr<evp_md_st> algorithm) : algorithm_(std::move(algorithm)) {}

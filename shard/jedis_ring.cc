@@ -23,13 +23,13 @@ Circle circle_of(std::span<const Member> members, const Digest& md5) {
     return a.position == b.position;
   };
   points.erase(std::unique(points.begin(), points.end(), same), points.end());
-  return Circle(std::move(points));
+  return Circle(std::move(points), 32);
 }
 
 }  // namespace
 
 std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes) {
-  const std::vector<std::uint8_t> digest = md5.of(bytes);
+  const auto digest = md5.of(bytes);
   std::uint32_t position = 0;
   for (std::size_t i = 4; i-- > 0;) position = position << 8 | digest[i];
   return position;
@@ -37,6 +37,10 @@ std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes) {
 
 JedisRing::JedisRing(std::span<const Member> members, Digest md5)
     : md5_(std::move(md5)), circle_(circle_of(members, md5_)) {}
+
+MemberIndex JedisRing::owner(const ShardKey& key) const {
+  return circle_.owner(jedis_position_of(md5_, key.bytes));
+}
 
 void JedisRing::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
   circle_.owners(jedis_position_of(md5_, key.bytes), n, owners);

@@ -24,6 +24,7 @@ class JedisRing final : public Scheme {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "jedis-ring"; }
   [[nodiscard]] bool by_bucket() const noexcept override { return false; }
+  [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
 
  private:

@@ -1,10 +1,10 @@
 #include "shard/simple_sha1.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
+
+#include "shard/weightless.h"
 
 namespace ringside::shard {
 namespace {
@@ -19,25 +19,22 @@ std::size_t position_of(std::uint8_t first_byte, std::size_t members) noexcept {
 
 }  // namespace
 
+MemberIndex SimpleSha1::owner(const ShardKey& key) const {
+  return static_cast<MemberIndex>(position_of(sha1_.of(key.bytes).front(), members_));
+}
+
 void SimpleSha1::owners(const ShardKey& key, std::size_t n,
                         std::vector<MemberIndex>& owners) const {
   owners.clear();
   if (members_ == 0) return;
-  const std::size_t first = position_of(sha1_.of(key.bytes).front(), members_);
+  const std::size_t first = owner(key);
   for (std::size_t i = 0; i < std::min(n, members_); ++i) {
     owners.push_back(static_cast<MemberIndex>((first + i) % members_));
   }
 }
 
 Result<std::shared_ptr<const Scheme>> make_simple_sha1(std::span<const Member> members) {
-  for (const Member& member : members) {
-    if (member.weight == 1) continue;
-    return invalid_input(
-        fmt::format("member \"{}\": weight is {}, but the scheme simple-sha1 knows no weights; "
-                    "leave it at 1 or "
-                    "choose the scheme \"ring\"",
-                    member.name, member.weight));
-  }
+  if (auto checked = check_no_weights(members, "simple-sha1"); !checked) return checked.error();
   auto sha1 = Digest::sha1();
   if (!sha1) return sha1.error();
   return std::shared_ptr<const Scheme>(

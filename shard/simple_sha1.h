@@ -23,6 +23,7 @@ class SimpleSha1 final : public Scheme {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "simple-sha1"; }
   [[nodiscard]] bool by_bucket() const noexcept override { return false; }
+  [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
 
  private:

@@ -93,6 +93,12 @@ Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
 
 }  // namespace
 
+MemberIndex Scheme::owner(const ShardKey& key) const {
+  std::vector<MemberIndex> first;
+  owners(key, 1, first);
+  return first.front();
+}
+
 Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> members,
                                                        std::string_view scheme,
                                                        std::uint64_t version) {
@@ -123,9 +129,7 @@ std::optional<MemberIndex> Topology::find(std::string_view member_name) const no
 MemberIndex Topology::owner(const ShardKey& key) const {
   RINGSIDE_CHECK(!members_.empty());
   if (!bucket_owners_.empty()) return bucket_owners_[bucket_of(key.hash)];
-  std::vector<MemberIndex> first;
-  scheme_->owners(key, 1, first);
-  return first.front();
+  return scheme_->owner(key);
 }
 
 void Topology::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {

@@ -41,6 +41,9 @@ class Scheme {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   // True where all keys of a bucket have the same owners, so that a table of buckets says it all.
   [[nodiscard]] virtual bool by_bucket() const noexcept = 0;
+  // The first of owners(). Requires a member with a weight. Only asked where the scheme is not by
+  // bucket; no memory is allocated for it.
+  [[nodiscard]] virtual MemberIndex owner(const ShardKey& key) const;
   // The first min(n, members with a weight) distinct members in order of preference, into `owners`
   // (replaced). A member of weight 0 is never among them.
   virtual void owners(const ShardKey& key, std::size_t n,
