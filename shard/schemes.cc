@@ -6,17 +6,29 @@
 #include <array>
 
 #include "shard/jedis_ring.h"
+#include "shard/jump.h"
+#include "shard/maglev.h"
+#include "shard/modulo.h"
+#include "shard/nginx.h"
 #include "shard/quotation.h"
+#include "shard/rendezvous.h"
 #include "shard/ring.h"
 #include "shard/simple_sha1.h"
+#include "shard/vbucket.h"
 
 namespace ringside::shard {
 namespace {
 
 constexpr auto entries = std::to_array<SchemeEntry>({
     {"jedis-ring", make_jedis_ring},
+    {"jump", make_jump},
+    {"maglev", make_maglev},
+    {"modulo", make_modulo},
+    {"nginx", make_nginx},
+    {"rendezvous", make_rendezvous},
     {"ring", make_ring},
     {"simple-sha1", make_simple_sha1},
+    {"vbucket", make_vbucket},
 });
 
 }  // namespace

@@ -13,11 +13,13 @@ namespace ringside::shard {
 // A row of tests/golden/, by the names of its columns.
 using GoldenRow = std::map<std::string, std::string>;
 
+// What stands in quotes is one, without them.
 inline std::vector<std::string> split(std::string_view line, char separator) {
   std::vector<std::string> cells;
   for (;;) {
-    const std::size_t end = line.find(separator);
-    cells.emplace_back(line.substr(0, end));
+    const std::size_t quoted = line.starts_with('"') ? line.find('"', 1) : 0;
+    const std::size_t end = line.find(separator, quoted);
+    cells.emplace_back(quoted > 0 ? line.substr(1, quoted - 1) : line.substr(0, end));
     if (end == std::string_view::npos) return cells;
     line.remove_prefix(end + 1);
   }
@@ -30,7 +32,7 @@ inline bool read_line(std::istream& in, std::string& line) {
   return true;
 }
 
-// The rows of a file without quoted cells. Fails the test where it is missing, empty or ragged.
+// The rows of a file. Fails the test where it is missing, empty or ragged.
 inline std::vector<GoldenRow> read_golden(const std::string& file) {
   std::ifstream in(std::string(RINGSIDE_SOURCE_DIR) + "/tests/golden/" + file);
   EXPECT_TRUE(in.is_open()) << file;

@@ -42,6 +42,34 @@ TEST(Golden, SimpleSha1OwnsWhatTheSimpleSchemeOwns) {
   expect_positions(rows, "simple-sha1", {1, 2, 3, 5, 7, 10, 11, 12});
 }
 
+TEST(Golden, NginxOwnsWhatNginxPicks) {
+  const auto rows = read_golden("nginx_consistent.csv");
+  EXPECT_EQ(rows.size(), 2'000U);
+  const auto servers = [](std::size_t count) {
+    std::vector<Member> members;
+    for (std::size_t i = 0; i < count; ++i) {
+      members.push_back({fmt::format("127.0.0.1:{}", 7700 + i), 1, ""});
+    }
+    return members;
+  };
+  std::vector<Member> weighted = servers(3);
+  weighted[1].weight = 2;
+  weighted[2].weight = 5;
+  const std::pair<std::string, TopologyPointer> columns[] = {
+      {"10 servers 127.0.0.1:7700..7709", topology_of(servers(10), "nginx")},
+      {"11 servers 127.0.0.1:7700..7710", topology_of(servers(11), "nginx")},
+      {"127.0.0.1:7700 weight=1, :7701 weight=2, :7702 weight=5", topology_of(weighted, "nginx")}};
+  for (const GoldenRow& row : rows) {
+    // As a route of `path` alone makes it of what nginx was asked with.
+    std::string bytes;
+    append_key_value(bytes, row.at("key"));
+    for (const auto& [column, topology] : columns) {
+      EXPECT_EQ(owner_name(*topology, key_of(row.at("key"))), row.at(column)) << row.at("key");
+      EXPECT_EQ(owner_name(*topology, key_of(bytes)), row.at(column)) << row.at("key");
+    }
+  }
+}
+
 TEST(Golden, RingIsWhatItAlwaysWas) {
   const auto rows = read_golden("ring.csv");
   EXPECT_EQ(rows.size(), 500U);

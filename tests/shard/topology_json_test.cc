@@ -136,7 +136,7 @@ TEST(TopologyJson, NamesThePlaceAndTheRemedy) {
       {"[]", "the whole: is of type array", "version, scheme, members"},
       {"{}", "scheme: is missing", "give a string"},
       {R"({"scheme": 1, "members": []})", "scheme: is of type number", "give a string"},
-      {R"({"scheme": "rung", "members": []})", "scheme: ", "jedis-ring, ring, simple-sha1"},
+      {R"({"scheme": "rung", "members": []})", "scheme: ", "jedis-ring, jump, maglev, modulo"},
       {R"({"scheme": "ring"})", "members: is missing", "[] for none"},
       {R"({"scheme": "ring", "members": {}})", "members: is of type object", "give an array"},
       {R"({"scheme": "ring", "members": [], "epoch": 1})", "\"epoch\": this key is not known",

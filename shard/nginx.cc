@@ -1,0 +1,88 @@
+#include "shard/nginx.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace ringside::shard {
+namespace {
+
+constexpr std::uint32_t points_per_weight = 160;
+
+constexpr auto crc_of_byte = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320U : 0U);
+    table[byte] = crc;
+  }
+  return table;
+}();
+
+// The host, a zero byte and the port of a server's name, as nginx cuts it: a port is what stands
+// behind the last colon if it is digits alone, and a socket's path has none.
+std::string host_and_port(std::string_view name) {
+  constexpr std::string_view socket = "unix:";
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  const auto same = [&](char a, char b) { return lower(a) == b; };
+  if (name.size() >= socket.size() &&
+      std::equal(socket.begin(), socket.end(), name.begin(),
+                 [&](char of_socket, char of_name) { return same(of_name, of_socket); })) {
+    return std::string(name.substr(socket.size())) + '\0';
+  }
+  const std::size_t digits = name.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || name[digits] != ':') return std::string(name) + '\0';
+  std::string out(name);
+  out[digits] = '\0';
+  return out;
+}
+
+Circle circle_of(std::span<const Member> members) {
+  std::vector<Circle::Point> points;
+  for (MemberIndex index = 0; index < members.size(); ++index) {
+    const std::uint32_t base = crc32_of(host_and_port(members[index].name));
+    std::uint32_t point = 0;
+    for (std::uint32_t n = 0; n < points_per_weight * members[index].weight; ++n) {
+      std::array<char, 4> before{};
+      for (unsigned i = 0; i < before.size(); ++i) before[i] = static_cast<char>(point >> 8 * i);
+      point = crc32_of({before.data(), before.size()}, base);
+      points.push_back({point, index});
+    }
+  }
+  std::sort(points.begin(), points.end());
+  const auto same = [](const Circle::Point& a, const Circle::Point& b) {
+    return a.position == b.position;
+  };
+  points.erase(std::unique(points.begin(), points.end(), same), points.end());
+  return Circle(std::move(points), 32);
+}
+
+// Each value of a key ends with a newline: between values it stays.
+std::uint32_t position_of(const ShardKey& key) noexcept {
+  const bool ends = !key.bytes.empty() && key.bytes.back() == '\n';
+  return crc32_of(key.bytes.substr(0, key.bytes.size() - (ends ? 1 : 0)));
+}
+
+}  // namespace
+
+std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before) noexcept {
+  std::uint32_t crc = ~before;
+  for (const char c : bytes) {
+    crc = crc >> 8 ^ crc_of_byte[(crc ^ static_cast<unsigned char>(c)) & 0xff];
+  }
+  return ~crc;
+}
+
+Nginx::Nginx(std::span<const Member> members) : circle_(circle_of(members)) {}
+
+MemberIndex Nginx::owner(const ShardKey& key) const { return circle_.owner(position_of(key)); }
+
+void Nginx::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
+  circle_.owners(position_of(key), n, owners);
+}
+
+Result<std::shared_ptr<const Scheme>> make_nginx(std::span<const Member> members) {
+  return std::shared_ptr<const Scheme>(std::make_shared<Nginx>(members));
+}
+
+}  // namespace ringside::shard
