@@ -141,6 +141,25 @@ void weights_change(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+// A member that is to have nothing gives all of it away, and is given it back with another weight.
+void weight_becomes_zero(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  const std::size_t light = scene.any_replica();
+  scene.tier.weigh(light, 0);
+  scene.publish_in_any_order();
+  ASSERT_TRUE(scene.run_until_given(light));
+  EXPECT_EQ(scene.stored_at(light), 0U);
+  if (seed % 2 == 0) {
+    scene.tier.weigh(light, 1);
+    scene.publish_in_any_order();
+  }
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+  if (seed % 2 != 0) {
+    EXPECT_EQ(scene.stored_at(light), 0U);
+  }
+}
+
 // Nobody is left to give anything to: all of it is lost, and nobody waits for ever.
 void all_restart_at_once(std::uint64_t seed) {
   MovingScene scene(seed, 4);
@@ -179,6 +198,7 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"StatefulSetIsMadeAnew", stateful_set_is_made_anew, 10},
     {"NewcomerIsShortOfMemory", newcomer_is_short_of_memory, 5},
     {"WeightsChange", weights_change, 20},
+    {"WeightBecomesZero", weight_becomes_zero, 10},
     {"AllRestartAtOnce", all_restart_at_once, 10},
 });
 

@@ -76,13 +76,14 @@ void acknowledgement_is_lost(std::uint64_t seed) {
   const SimulatedHost& host = scene.tier.replica_machine(newcomer).host;
   for (std::size_t giver = 0; giver < newcomer; ++giver) {
     network.cut(host, scene.tier.replica_machine(giver).host);
-    network.reset_between(host, scene.tier.replica_machine(giver).host);
   }
-  scene.run_for_a_while();
+  // For less than it takes to count as unreachable: then others would take over what it has.
+  scene.world.run_for(Milliseconds{scene.world.random().below(150)});
   for (std::size_t giver = 0; giver < newcomer; ++giver) {
     const SimulatedHost& other = scene.tier.replica_machine(giver).host;
     if (seed % 2 == 0) network.lose_held(host, other);
     network.heal(host, other);
+    if (seed % 2 == 0) network.reset_between(host, other);
   }
   scene.expect_end();
 }
