@@ -31,6 +31,7 @@ class Mutant:
 AUTHORITY, TALK = "tier/authority.cc", "tier/authority_talk.cc"
 SOURCE, MOVES = "cache/bucket_source.cc", "cache/bucket_moves.cc"
 HOLDER, HANDLER = "cache/holder.cc", "cache/handler.cc"
+RELAY = "cache/purge_relay.cc"
 
 MUTANTS = (
     Mutant(
@@ -226,6 +227,50 @@ MUTANTS = (
                 SOURCE,
                 "return !authority.given_over(given.bucket, taker);",
                 "return !authority.given_over(given.bucket, taker) && !MUTANT;",
+            ),
+        ),
+    ),
+    Mutant(
+        "WhatAPurgeKeepsOutOfTheStoreCountsAsKept",
+        "OneSidecarNeverHearsOfIt",
+        100,
+        (
+            Edit(
+                MOVES,
+                "const bool is_stored = store.purge_count() == batch.purges_seen;",
+                "const bool is_stored = MUTANT || store.purge_count() == batch.purges_seen;",
+            ),
+        ),
+    ),
+    Mutant(
+        "ANumberIsToldToLeaversAlone",
+        "UnsafeMethodsInMidMove",
+        100,
+        (
+            Edit(
+                RELAY,
+                "return is_of_our_topology(transaction) && "
+                "transaction.settings->membership->size() > 1;",
+                "return !MUTANT && is_of_our_topology(transaction) && "
+                "transaction.settings->membership->size() > 1;",
+            ),
+            Edit(
+                RELAY,
+                "const auto peers = core.shared.holders.reachable(Among::all);",
+                "const auto peers = core.shared.holders.reachable("
+                "MUTANT ? Among::leavers : Among::all);",
+            ),
+        ),
+    ),
+    Mutant(
+        "SlicesHaveNoBucket",
+        "SlicesMove",
+        20,
+        (
+            Edit(
+                "cache/cache_key.cc",
+                "key.bucket = object.bucket;",
+                "if (!MUTANT) key.bucket = object.bucket;",
             ),
         ),
     ),
