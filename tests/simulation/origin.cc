@@ -113,6 +113,7 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
     const auto begun = co_await connection.wait_for_message();
     if (!begun || !*begun) co_return;
     const auto read = co_await connection.read_request(http::HeadLimits::between_hops(), request);
+    if (!read) world_.note(fmt::format("origin refuses: {}", read.error().message));
     if (!read) co_return;
     std::string method(request.method);
     std::string target(request.target);
