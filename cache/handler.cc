@@ -243,8 +243,7 @@ std::optional<std::string> Handler::other_holder() {
   const http::Fields& fields = transaction_.request->fields;
   const shard::Bucket bucket = *context.key.bucket;
   if (!context.fills_peer) {
-    const bool is_refused = !fields.has(http::internal::instead_of);
-    return is_refused ? shared.holders.elsewhere(bucket) : std::nullopt;
+    return fields.has(http::internal::instead_of) ? std::nullopt : shared.holders.elsewhere(bucket);
   }
   const auto asker = *fields.first(http::internal::fill);
   // Who follows another topology may not be the one to take it, or no member at all, and would not

@@ -42,14 +42,18 @@ std::size_t jump_position(std::uint64_t key, std::size_t positions) noexcept {
   return position;
 }
 
+Jump::Jump(std::span<const Member> members) {
+  for (const Member& member : members) has_weight_.push_back(member.weight > 0);
+}
+
 void Jump::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
   owners.clear();
   std::uint64_t next_key = hash_of(bucket_of(key.hash));
-  std::vector<MemberIndex> left(members_);
+  std::vector<MemberIndex> left(has_weight_.size());
   std::iota(left.begin(), left.end(), MemberIndex{0});
-  for (std::size_t wanted = std::min(n, members_); wanted > 0; --wanted) {
+  while (owners.size() < n && !left.empty()) {
     const std::size_t position = jump_position(next_key, left.size());
-    owners.push_back(left[position]);
+    if (has_weight_[left[position]]) owners.push_back(left[position]);
     if (position + 1 < left.size()) next_key = mix64(next_key);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(position));
   }
@@ -57,11 +61,16 @@ void Jump::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& 
 
 std::vector<MemberIndex> Jump::bucket_owners() const {
   std::vector<MemberIndex> owners;
-  if (members_ == 0) return owners;
+  if (has_weight_.empty()) return owners;
   owners.reserve(bucket_count);
+  std::vector<MemberIndex> first;
   for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
     const std::uint64_t key = hash_of(static_cast<Bucket>(bucket));
-    owners.push_back(static_cast<MemberIndex>(jump_position(key, members_)));
+    const auto owner = static_cast<MemberIndex>(jump_position(key, has_weight_.size()));
+    owners.push_back(owner);
+    if (has_weight_[owner]) continue;
+    this->owners({{}, std::uint64_t{bucket} << (64 - bucket_bits)}, 1, first);
+    owners.back() = first.front();
   }
   return owners;
 }
@@ -69,7 +78,7 @@ std::vector<MemberIndex> Jump::bucket_owners() const {
 Result<std::shared_ptr<const Scheme>> make_jump(std::span<const Member> members) {
   if (auto checked = check_no_weights(members, "jump"); !checked) return checked.error();
   if (auto checked = check_numbers(members); !checked) return checked.error();
-  return std::shared_ptr<const Scheme>(std::make_shared<Jump>(members.size()));
+  return std::shared_ptr<const Scheme>(std::make_shared<Jump>(members));
 }
 
 }  // namespace ringside::shard

@@ -2,16 +2,31 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "shard/topology.h"
 
 namespace ringside::shard {
 
-// A scheme by its name. `make` takes the members as a topology holds them: checked and sorted.
+using SchemePointer = std::shared_ptr<const Scheme>;
+
+// A scheme by its name. It is made of the members as a topology holds them, checked and sorted,
+// and, where it has one, of its state.
 struct SchemeEntry {
   std::string_view name;
-  Result<std::shared_ptr<const Scheme>> (*make)(std::span<const Member> members) = nullptr;
+  Result<SchemePointer> (*make)(std::span<const Member> members) = nullptr;  // null: has_state()
+  Result<SchemePointer> (*make_of)(std::span<const Member> members, const State& state) = nullptr;
+  State (*first_state)() = nullptr;
+  // What the numbers of its shards mean: equal as long as shards are only cut or placed.
+  std::string (*roots)(const State& state) = nullptr;
+  // The state after a cut; requires that its shard is one of them. A number means the same before
+  // and after.
+  Result<State> (*cut)(const State& state, const Cut& cut) = nullptr;
+
+  [[nodiscard]] bool has_state() const noexcept { return make_of != nullptr; }
+  [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,
+                                                const State& state) const;
 };
 
 // Every scheme there is, sorted by name.
@@ -19,5 +34,8 @@ struct SchemeEntry {
 
 // An Error lists the names that there are.
 [[nodiscard]] Result<SchemeEntry> find_scheme(std::string_view name);
+
+// The state of a topology after a cut. An Error says why it can't be cut so.
+[[nodiscard]] Result<State> cut_state(const Topology& topology, const Cut& cut);
 
 }  // namespace ringside::shard

@@ -19,17 +19,24 @@ std::size_t position_of(std::uint8_t first_byte, std::size_t members) noexcept {
 
 }  // namespace
 
+SimpleSha1::SimpleSha1(std::span<const Member> members, Digest sha1) : sha1_(std::move(sha1)) {
+  for (const Member& member : members) has_weight_.push_back(member.weight > 0);
+}
+
 MemberIndex SimpleSha1::owner(const ShardKey& key) const {
-  return static_cast<MemberIndex>(position_of(sha1_.of(key.bytes).front(), members_));
+  std::size_t position = position_of(sha1_.of(key.bytes).front(), has_weight_.size());
+  while (!has_weight_[position]) position = (position + 1) % has_weight_.size();
+  return static_cast<MemberIndex>(position);
 }
 
 void SimpleSha1::owners(const ShardKey& key, std::size_t n,
                         std::vector<MemberIndex>& owners) const {
   owners.clear();
-  if (members_ == 0) return;
+  if (has_weight_.empty()) return;
   const std::size_t first = owner(key);
-  for (std::size_t i = 0; i < std::min(n, members_); ++i) {
-    owners.push_back(static_cast<MemberIndex>((first + i) % members_));
+  for (std::size_t i = 0; i < has_weight_.size() && owners.size() < n; ++i) {
+    const std::size_t position = (first + i) % has_weight_.size();
+    if (has_weight_[position]) owners.push_back(static_cast<MemberIndex>(position));
   }
 }
 
@@ -37,8 +44,7 @@ Result<std::shared_ptr<const Scheme>> make_simple_sha1(std::span<const Member> m
   if (auto checked = check_no_weights(members, "simple-sha1"); !checked) return checked.error();
   auto sha1 = Digest::sha1();
   if (!sha1) return sha1.error();
-  return std::shared_ptr<const Scheme>(
-      std::make_shared<SimpleSha1>(members.size(), *std::move(sha1)));
+  return std::shared_ptr<const Scheme>(std::make_shared<SimpleSha1>(members, *std::move(sha1)));
 }
 
 }  // namespace ringside::shard

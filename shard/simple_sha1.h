@@ -16,10 +16,11 @@ namespace ringside::shard {
 //
 // Kept as it was found, flaws included: there are ten values, so that with more than ten members
 // some never own a key, and nearly every key moves when the count changes. It knows no weights;
-// members whose weights differ from 1 are refused.
+// members whose weights differ from 1 are refused, but for 0:
+// what such a one would have is the next one's.
 class SimpleSha1 final : public Scheme {
  public:
-  SimpleSha1(std::size_t members, Digest sha1) : members_(members), sha1_(std::move(sha1)) {}
+  SimpleSha1(std::span<const Member> members, Digest sha1);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "simple-sha1"; }
   [[nodiscard]] bool by_bucket() const noexcept override { return false; }
@@ -27,7 +28,7 @@ class SimpleSha1 final : public Scheme {
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
 
  private:
-  std::size_t members_;
+  std::vector<bool> has_weight_;  // by member
   Digest sha1_;
 };
 

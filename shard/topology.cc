@@ -70,13 +70,25 @@ void append_text(std::string& out, std::string_view text) {
   out += text;
 }
 
+void append_state(std::string& out, const State& state) {
+  append_text(out, state.fallback);
+  append_u32(out, state.shards.size());
+  for (const Shard& shard : state.shards) {
+    append_text(out, shard.at);
+    append_text(out, shard.owner);
+    append_u32(out, shard.parent ? *shard.parent + 1 : 0);
+  }
+}
+
 // The canonical form of a topology, of which the id is the hash128. Every number is 32 bits,
 // little-endian; every text follows its length in bytes:
 //   scheme, count of members, each member's (name, weight, zone) in natural order of the names,
-//   count of buckets in the table (0 where the scheme has none), each bucket's owner.
+//   count of buckets in the table (0 where the scheme has none), each bucket's owner;
+//   where there is a state: its fallback, count of shards, each one's (at, owner, parent's number
+//   and 1, or 0).
 // Fixed for ever: tests/golden/topology_id.csv.
 Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
-              const std::vector<MemberIndex>& bucket_owners) {
+              const std::vector<MemberIndex>& bucket_owners, const State& state) {
   std::string form;
   form.reserve(64 + members.size() * 32 + bucket_owners.size() * 4);
   append_text(form, scheme);
@@ -88,7 +100,17 @@ Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
   }
   append_u32(form, bucket_owners.size());
   for (const MemberIndex owner : bucket_owners) append_u32(form, owner);
+  if (!state.is_empty()) append_state(form, state);
   return hash128(form);
+}
+
+// Never that of schemes without a state.
+std::uint64_t numbering_of(const SchemeEntry& entry, const State& state) {
+  if (!entry.has_state()) return 0;
+  std::string form;
+  append_text(form, entry.name);
+  append_text(form, entry.roots(state));
+  return hash64(form) | 1;
 }
 
 }  // namespace
@@ -101,20 +123,36 @@ MemberIndex Scheme::owner(const ShardKey& key) const {
 
 Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> members,
                                                        std::string_view scheme,
-                                                       std::uint64_t version) {
+                                                       std::uint64_t version, State state) {
   const auto entry = find_scheme(scheme);
   if (!entry) return entry.error();
   if (auto sorted = sort_members(members); !sorted) return sorted.error();
-  auto rule = entry->make(members);
+  if (state.is_empty() && entry->has_state()) state = entry->first_state();
+  auto rule = entry->scheme_of(members, state);
   if (!rule) return rule.error();
 
   std::shared_ptr<Topology> topology(new Topology());
   topology->members_ = std::move(members);
+  topology->state_ = std::move(state);
   topology->scheme_ = *std::move(rule);
   topology->bucket_owners_ = topology->scheme_->bucket_owners();
   topology->version_ = version;
-  topology->id_ = id_of(topology->scheme(), topology->members_, topology->bucket_owners_);
+  topology->numbering_ = numbering_of(*entry, topology->state_);
+  topology->id_ =
+      id_of(topology->scheme(), topology->members_, topology->bucket_owners_, topology->state_);
   return std::shared_ptr<const Topology>(std::move(topology));
+}
+
+bool Topology::extends(const Topology& before) const noexcept {
+  if (numbering_ != before.numbering_) return false;
+  const auto& old_shards = before.state_.shards;
+  if (old_shards.size() > state_.shards.size()) return false;
+  return std::equal(old_shards.begin(), old_shards.end(), state_.shards.begin(),
+                    [](const Shard& old_one, const Shard& one) {
+                      const bool is_same = one.at == old_one.at;
+                      const bool was_split = one.at.starts_with(old_one.at + "_");
+                      return one.parent == old_one.parent && (is_same || was_split);
+                    });
 }
 
 std::optional<MemberIndex> Topology::find(std::string_view member_name) const noexcept {
@@ -128,7 +166,7 @@ std::optional<MemberIndex> Topology::find(std::string_view member_name) const no
 
 MemberIndex Topology::owner(const ShardKey& key) const {
   RINGSIDE_CHECK(!members_.empty());
-  if (!bucket_owners_.empty()) return bucket_owners_[bucket_of(key.hash)];
+  if (!bucket_owners_.empty()) return bucket_owners_[bucket_for(key)];
   return scheme_->owner(key);
 }
 
@@ -136,21 +174,35 @@ void Topology::owners(const ShardKey& key, std::size_t n, std::vector<MemberInde
   scheme_->owners(key, n, owners);
 }
 
-std::size_t moved_buckets(const Topology& before, const Topology& after) {
+std::vector<Move> diff(const Topology& before, const Topology& after) {
   const auto& old_owners = before.bucket_owners();
   const auto& new_owners = after.bucket_owners();
   RINGSIDE_CHECK(!old_owners.empty() || before.members().empty());
   RINGSIDE_CHECK(!new_owners.empty() || after.members().empty());
-  if (old_owners.empty() || new_owners.empty()) {
-    return old_owners.empty() && new_owners.empty() ? 0 : bucket_count;
-  }
+  const bool are_the_same = before.numbering() == after.numbering();
   std::vector<std::optional<MemberIndex>> renumbered;
   for (const Member& member : before.members()) renumbered.push_back(after.find(member.name));
-  std::size_t moved = 0;
-  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-    if (renumbered[old_owners[bucket]] != new_owners[bucket]) ++moved;
+  const auto owner_before = [&](std::size_t bucket) -> std::optional<MemberIndex> {
+    while (are_the_same && bucket >= old_owners.size() && !old_owners.empty()) {
+      const auto parent = after.parent_of(static_cast<Bucket>(bucket));
+      if (!parent) return std::nullopt;
+      bucket = *parent;
+    }
+    return are_the_same && bucket < old_owners.size() ? std::optional(old_owners[bucket])
+                                                      : std::nullopt;
+  };
+  std::vector<Move> moves;
+  for (std::size_t i = 0; i < std::max(old_owners.size(), new_owners.size()); ++i) {
+    const auto from = owner_before(i);
+    const auto to = i < new_owners.size() ? std::optional(new_owners[i]) : std::nullopt;
+    const bool is_still_there = from && to && renumbered[*from] == to;
+    if (!is_still_there) moves.push_back({static_cast<Bucket>(i), from, to});
   }
-  return moved;
+  return moves;
+}
+
+std::size_t moved_buckets(const Topology& before, const Topology& after) {
+  return diff(before, after).size();
 }
 
 }  // namespace ringside::shard

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "shard/member.h"
+#include "shard/state.h"
 
 namespace ringside::shard {
 
@@ -19,7 +20,8 @@ constexpr std::size_t bucket_count = std::size_t{1} << bucket_bits;  // 16,384
 
 using Bucket = std::uint16_t;  // the index of one: less than bucket_count
 
-// The index of a bucket is the high 14 bits of the key's 64-bit hash.
+// The index of a bucket is the high 14 bits of the key's 64-bit hash, unless the scheme has a state
+// that says otherwise (Topology::bucket_for).
 [[nodiscard]] constexpr Bucket bucket_of(std::uint64_t key_hash) noexcept {
   return static_cast<Bucket>(key_hash >> (64 - bucket_bits));
 }
@@ -34,7 +36,7 @@ struct ShardKey {
 };
 
 // The rule that gives each bucket, or in compatibility schemes each key, its replica. Immutable.
-// Pure: no I/O, no clock, no state. Thread-safe.
+// Pure: no I/O, no clock; what state it has was given to it. Thread-safe.
 class Scheme {
  public:
   virtual ~Scheme() = default;
@@ -45,10 +47,22 @@ class Scheme {
   // bucket; no memory is allocated for it.
   [[nodiscard]] virtual MemberIndex owner(const ShardKey& key) const;
   // The first min(n, members with a weight) distinct members in order of preference, into `owners`
-  // (replaced). A member of weight 0 is never among them.
+  // (replaced). A member of weight 0 is never among them, unless a key was placed there by hand.
   virtual void owners(const ShardKey& key, std::size_t n,
                       std::vector<MemberIndex>& owners) const = 0;
+  // Where the scheme is by bucket: in which bucket a key is, and the owners of all keys in it.
+  [[nodiscard]] virtual Bucket bucket_for(const ShardKey& key) const noexcept {
+    return shard::bucket_of(key.hash);
+  }
+  virtual void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+    this->owners({{}, std::uint64_t{bucket} << (64 - bucket_bits)}, n, owners);
+  }
+  // The bucket of which this one was cut, a lower one; nullopt: it was there from the beginning.
+  [[nodiscard]] virtual std::optional<Bucket> parent_of(Bucket /*bucket*/) const noexcept {
+    return std::nullopt;
+  }
   // The first owner of every bucket; empty where the scheme is not by bucket or has no members.
+  // Without a state there are bucket_count of them, else as many as the state says, or fewer.
   [[nodiscard]] virtual std::vector<MemberIndex> bucket_owners() const { return {}; }
 };
 
@@ -59,25 +73,47 @@ class Topology {
   // Sorts the members by name, in natural_order. Refuses duplicate names, names, zones and weights
   // that shard/member.h refuses, too many members, too much weight together or none and unknown
   // schemes. No members is a topology too: nobody owns anything. `version` is the order given by
-  // the source and not part of the id.
+  // the source and not part of the id. An empty state is the scheme's first one, where it has one;
+  // any other is refused where it has none, or does not understand it.
   [[nodiscard]] static Result<std::shared_ptr<const Topology>> make(std::vector<Member> members,
                                                                     std::string_view scheme,
-                                                                    std::uint64_t version);
+                                                                    std::uint64_t version,
+                                                                    State state = {});
 
   [[nodiscard]] const Hash128& id() const noexcept { return id_; }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
   [[nodiscard]] std::string_view scheme() const noexcept { return scheme_->name(); }
 
+  [[nodiscard]] const State& state() const noexcept { return state_; }
+  [[nodiscard]] bool has_state() const noexcept { return !state_.is_empty(); }
+  // What the numbers of buckets mean. All schemes without a state have the same one, 0.
+  [[nodiscard]] std::uint64_t numbering() const noexcept { return numbering_; }
+  // True: the numbers mean the same, and all of its buckets that `before` has not were cut of such
+  // as it has, or of each other.
+  [[nodiscard]] bool extends(const Topology& before) const noexcept;
+
   // Nothing where no member has that name.
   [[nodiscard]] std::optional<MemberIndex> find(std::string_view member_name) const noexcept;
 
+  // Requires that the scheme is by bucket.
+  [[nodiscard]] Bucket bucket_for(const ShardKey& key) const noexcept {
+    return has_state() ? scheme_->bucket_for(key) : shard::bucket_of(key.hash);
+  }
+  // The bucket of which this one was cut; nullopt: of none.
+  [[nodiscard]] std::optional<Bucket> parent_of(Bucket bucket) const noexcept {
+    return has_state() ? scheme_->parent_of(bucket) : std::nullopt;
+  }
   // Requires at least one member. One load from a table where the scheme is by bucket.
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const;
   // Replaces `owners` by the first min(n, members with a weight) distinct members in order of
   // preference; the first is owner(key), and a shorter list is the beginning of a longer one. A
   // member of weight 0 is in no list: it gives away what it has.
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const;
+  // Likewise of all keys in a bucket. Requires that the scheme is by bucket.
+  void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+    scheme_->owners_of(bucket, n, owners);
+  }
   // The owner of every bucket; empty where the scheme is not by bucket or there are no members.
   [[nodiscard]] const std::vector<MemberIndex>& bucket_owners() const noexcept {
     return bucket_owners_;
@@ -86,17 +122,27 @@ class Topology {
  private:
   Topology() = default;
   std::vector<Member> members_;
+  State state_;
   std::shared_ptr<const Scheme> scheme_;
   std::vector<MemberIndex> bucket_owners_;
   std::uint64_t version_ = 0;
+  std::uint64_t numbering_ = 0;
   Hash128 id_;
 };
 
 // The names of all schemes, sorted: what `--scheme` takes.
 [[nodiscard]] std::vector<std::string_view> scheme_names();
 
-// How many buckets have another owner (by name) in `after` than in `before`. Requires that both are
-// by bucket. Without members a bucket has no owner, which is another owner than any.
+// The buckets of `after` that have another owner (by name) than in `before`, or than the one has
+// of which they were cut since; all of them where the two have other numberings. Requires that both
+// are by bucket. Without members a bucket has no owner, which is another owner than any.
+struct Move {
+  Bucket bucket = 0;
+  std::optional<MemberIndex> from{};  // in `before`; nullopt: it had none
+  std::optional<MemberIndex> to{};    // in `after`; nullopt: it has none
+  bool operator==(const Move&) const = default;
+};
+[[nodiscard]] std::vector<Move> diff(const Topology& before, const Topology& after);
 [[nodiscard]] std::size_t moved_buckets(const Topology& before, const Topology& after);
 
 }  // namespace ringside::shard

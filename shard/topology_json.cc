@@ -1,86 +1,21 @@
 #include "shard/topology_json.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <utility>
 
-#include "base/json.h"
 #include "base/limits.h"
+#include "shard/json_object.h"
 #include "shard/quotation.h"
 #include "shard/schemes.h"
+#include "shard/state_json.h"
 
 namespace ringside::shard {
 namespace {
 
 using nlohmann::json;
-
-Error wrong(std::string_view place, std::string_view message) {
-  return invalid_input(fmt::format("{}: {}", place, message));
-}
-
-// One object of the request and where it stands. Borrows the json.
-class ObjectReader {
- public:
-  ObjectReader(const json& object, std::string place) : object_(object), place_(std::move(place)) {}
-
-  // `shown` are those that our own page has besides: they say nothing here.
-  [[nodiscard]] Result<void> only(std::initializer_list<std::string_view> known,
-                                  std::initializer_list<std::string_view> shown) const {
-    if (!object_.is_object()) {
-      return wrong(place_.empty() ? "the whole" : place_,
-                   fmt::format("is of type {}; give an object with {}", object_.type_name(),
-                               fmt::join(known, ", ")));
-    }
-    for (const auto& [key, value] : object_.items()) {
-      const bool is_one = std::find(known.begin(), known.end(), key) != known.end() ||
-                          std::find(shown.begin(), shown.end(), key) != shown.end();
-      if (!is_one) {
-        return wrong(place_of(quotation(key)),
-                     fmt::format("this key is not known; it may be {}", fmt::join(known, ", ")));
-      }
-    }
-    return {};
-  }
-
-  [[nodiscard]] const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
-  }
-
-  [[nodiscard]] Result<std::string> text(const char* key) const {
-    const json* value = find(key);
-    if (!value) return wrong(place_of(key), "is missing; give a string");
-    if (!value->is_string()) {
-      return wrong(place_of(key), fmt::format("is of type {}; give a string", value->type_name()));
-    }
-    return value->get<std::string>();
-  }
-
-  [[nodiscard]] Result<std::uint64_t> count(const char* key) const {
-    const json* value = find(key);
-    if (!value) return wrong(place_of(key), "is missing; give a whole number");
-    if (!value->is_number()) {
-      return wrong(place_of(key),
-                   fmt::format("is of type {}; give a whole number", value->type_name()));
-    }
-    if (!value->is_number_unsigned()) {
-      return wrong(place_of(key), "is negative, too large or has a fraction; give a whole number");
-    }
-    return value->get<std::uint64_t>();
-  }
-
-  [[nodiscard]] std::string place_of(std::string_view key) const {
-    return place_.empty() ? std::string(key) : fmt::format("{}.{}", place_, key);
-  }
-
- private:
-  const json& object_;
-  std::string place_;
-};
 
 Result<MemberAt> read_member(const ObjectReader& object) {
   const auto known = object.only({"name", "address", "weight", "zone"},
@@ -164,6 +99,8 @@ std::string to_json(const Topology& topology) {
   for (const MemberIndex owner : topology.bucket_owners()) ++buckets[owner];
   const bool by_bucket = !topology.bucket_owners().empty();
 
+  const auto all = static_cast<double>(topology.bucket_owners().size());
+
   auto members = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const Member& member = topology.members()[i];
@@ -175,7 +112,7 @@ std::string to_json(const Topology& topology) {
     entry["share"] = nullptr;
     if (by_bucket) {
       entry["buckets"] = buckets[i];
-      entry["share"] = static_cast<double>(buckets[i]) / static_cast<double>(bucket_count);
+      entry["share"] = static_cast<double>(buckets[i]) / all;
     }
     members.push_back(std::move(entry));
   }
@@ -183,8 +120,9 @@ std::string to_json(const Topology& topology) {
   out["id"] = topology.id().hex();
   out["version"] = topology.version();
   out["scheme"] = topology.scheme();
-  out["buckets"] = bucket_count;
+  out["buckets"] = by_bucket ? topology.bucket_owners().size() : bucket_count;
   out["members"] = std::move(members);
+  if (topology.has_state()) out["state"] = to_json(topology.state());
   return out.dump(2) + "\n";
 }
 
@@ -196,7 +134,8 @@ Result<TopologyRequest> parse_topology_json(std::string_view text) {
   const auto document = parse_strict_json(text);
   if (!document) return document.error();
   const ObjectReader object(*document, "");
-  const auto known = object.only({"version", "scheme", "members"}, {"id", "buckets", "self"});
+  const auto known =
+      object.only({"version", "scheme", "members", "state"}, {"id", "buckets", "self"});
   if (!known) return known.error();
 
   TopologyRequest request;
@@ -214,6 +153,11 @@ Result<TopologyRequest> parse_topology_json(std::string_view text) {
   auto members = read_members(object.find("members"));
   if (!members) return members.error();
   request.members = *std::move(members);
+  if (const json* state = object.find("state")) {
+    auto read = read_state(*state, "state");
+    if (!read) return read.error();
+    request.state = *std::move(read);
+  }
   return request;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,13 +31,15 @@ struct TopologyRequest {
   std::uint64_t version = 0;  // 0: the one after the present
   std::string scheme;
   std::vector<MemberAt> members;  // in the order written
+  std::optional<State> state{};   // nullopt: as it is
 };
 
 // {"version": 2, "scheme": "ring", "members": [
 //   {"name": "cache-0", "address": "10.0.0.1:8080", "weight": 1, "zone": "a"}, …]}
-// `version`, `weight` (1) and `zone` ("") may be left out. Unknown keys, wrong types, unknown
-// schemes, values that Topology::make would refuse, and names or addresses that stand twice are
-// errors that name the place (`members[3].weight`) and the remedy; they are the client's.
+// `version`, `weight` (1) and `zone` ("") may be left out, and `state` (shard/state_json.h).
+// Unknown keys, wrong types, unknown schemes, values that Topology::make would refuse, and names or
+// addresses that stand twice are errors that name the place (`members[3].weight`) and the remedy;
+// they are the client's.
 [[nodiscard]] Result<TopologyRequest> parse_topology_json(std::string_view text);
 
 }  // namespace ringside::shard

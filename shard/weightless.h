@@ -8,7 +8,8 @@
 
 namespace ringside::shard {
 
-// For a scheme that knows no weights: an Error names the first member whose weight is not 1.
+// For a scheme that knows no weights: an Error names the first member whose weight is neither 1 nor
+// 0.
 [[nodiscard]] Result<void> check_no_weights(std::span<const Member> members,
                                             std::string_view scheme);
 

@@ -27,7 +27,8 @@ std::size_t Membership::ready_members() const noexcept {
 }
 
 Result<MembershipPointer> make_membership(const std::vector<shard::MemberAt>& members,
-                                          std::string_view scheme, std::uint64_t version) {
+                                          std::string_view scheme, std::uint64_t version,
+                                          shard::State state) {
   std::vector<shard::Member> named;
   std::map<std::string_view, const Endpoint*> address_of;
   std::map<Endpoint, std::string_view> name_at;
@@ -41,7 +42,7 @@ Result<MembershipPointer> make_membership(const std::vector<shard::MemberAt>& me
                       at.member.name, at.address.text()));
     }
   }
-  auto topology = shard::Topology::make(std::move(named), scheme, version);
+  auto topology = shard::Topology::make(std::move(named), scheme, version, std::move(state));
   if (!topology) return topology.error();
   std::vector<Endpoint> addresses;
   for (const shard::Member& member : (*topology)->members()) {
@@ -63,15 +64,20 @@ Result<MembershipPointer> next_membership(const Membership& present,
     return invalid_input(fmt::format("version {} leaves no room for newer ones; {} is the highest",
                                      request.version, version_most));
   }
-  return make_membership(request.members, request.scheme,
-                         request.version != 0 ? request.version : in_use + 1);
+  const bool keeps_state = !request.state && request.scheme == present.topology->scheme();
+  return make_membership(
+      request.members, request.scheme, request.version != 0 ? request.version : in_use + 1,
+      keeps_state ? present.topology->state() : request.state.value_or(shard::State{}));
 }
 
-Result<MembershipPointer> with_scheme(const MembershipPointer& present, std::string_view scheme) {
-  if (present->topology->scheme() == scheme) return present;
+Result<MembershipPointer> with_scheme(const MembershipPointer& present, std::string_view scheme,
+                                      shard::State state) {
+  const shard::Topology& before = *present->topology;
+  if (before.scheme() == scheme && state.is_empty()) return present;
   auto topology =
-      shard::Topology::make(present->topology->members(), scheme, present->topology->version());
+      shard::Topology::make(before.members(), scheme, before.version(), std::move(state));
   if (!topology) return topology.error();
+  if ((*topology)->id() == before.id()) return present;
   return std::make_shared<const Membership>(*std::move(topology), present->addresses,
                                             present->states);
 }

@@ -62,19 +62,22 @@ using MembershipPointer = std::shared_ptr<const Membership>;
 // Refuses what Topology::make refuses, and two members at one address.
 [[nodiscard]] Result<MembershipPointer> make_membership(const std::vector<shard::MemberAt>& members,
                                                         std::string_view scheme,
-                                                        std::uint64_t version);
+                                                        std::uint64_t version,
+                                                        shard::State state = {});
 
 // The highest version that is accepted: one can always be followed by a newer one.
 inline constexpr std::uint64_t version_most = std::uint64_t{1} << 62;
 
 // What `PUT /topology` asks for, judged against what is in use: version 0 is the next one, and one
-// that is not newer is refused with ErrorKind::refused.
+// that is not newer is refused with ErrorKind::refused. Without a state that of the same scheme
+// stays as it is.
 [[nodiscard]] Result<MembershipPointer> next_membership(const Membership& present,
                                                         const shard::TopologyRequest& request);
 
-// The same members at the same places, under another scheme: what a reload may ask for where the
-// members are discovered.
+// The same members at the same places, under another scheme or state: what a reload may ask for
+// where the members are discovered.
 [[nodiscard]] Result<MembershipPointer> with_scheme(const MembershipPointer& present,
-                                                    std::string_view scheme);
+                                                    std::string_view scheme,
+                                                    shard::State state = {});
 
 }  // namespace ringside::tier

@@ -34,13 +34,15 @@ void Takers::compute() {
   if (!membership_) return;
   const shard::Topology& topology = *membership_->topology;
   by_bucket_ = topology.bucket_owners();
+  const std::size_t buckets = by_bucket_.size();
+  by_bucket_.resize(shard::bucket_count, nobody);
   // The first so many owners have one among them that is not out.
   const auto asked = static_cast<std::size_t>(std::count(is_out_.begin(), is_out_.end(), true)) + 1;
   if (asked == 1) return;
   std::vector<shard::MemberIndex> owners;
-  for (std::size_t bucket = 0; bucket < by_bucket_.size(); ++bucket) {
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
     if (!is_out_[by_bucket_[bucket]]) continue;
-    topology.owners({{}, std::uint64_t{bucket} << (64 - shard::bucket_bits)}, asked, owners);
+    topology.owners_of(static_cast<shard::Bucket>(bucket), asked, owners);
     const auto taker = std::find_if(owners.begin(), owners.end(),
                                     [&](shard::MemberIndex member) { return !is_out_[member]; });
     by_bucket_[bucket] = taker == owners.end() ? nobody : *taker;

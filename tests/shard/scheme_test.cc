@@ -7,6 +7,7 @@
 #include <set>
 
 #include "shard/schemes.h"
+#include "shard/split_tree.h"
 #include "tests/shard/some_topology.h"
 
 // What every scheme promises, and what each of them promises besides.
@@ -29,19 +30,35 @@ struct Promise {
   double unevenness;     // a share's greatest distance from what its weight says, as part of that
   double moved_besides;  // 10 to 11: the greatest distance from 1/11
   double moved_among_others;
+  State (*state)() = nullptr;  // where the first one does not tell the keys of these tests apart
 };
+
+// A thousand ranges of the keys of some_keys().
+State some_ranges() {
+  State state{{{"", "", std::nullopt}}, {}};
+  for (int page = 10; page < 10'000; page += 10) {
+    state.shards.push_back({"DE\n/page/" + std::to_string(page), "", std::nullopt});
+  }
+  return state;
+}
+State some_leaves() { return tree_of(1'000); }
+State some_state(const Promise& promise) { return promise.state ? promise.state() : State{}; }
 
 // The points of a ring lie unevenly: 160 of them give shares with a deviation of 8 %. Where buckets
 // lie by chance, 700 of them have a deviation of 4 %.
 constexpr Promise promises[] = {
+    {"ascending", true, true, Leaver::last, true, false, 0.05, 0.005, 0, some_ranges},
+    {"directory", true, true, Leaver::anybody, true, true, 0.35, 0.005, 0},
     {"jedis-ring", false, true, Leaver::last, true, true, 0.35, 0.02, 0},
     {"jump", true, false, Leaver::last, true, false, 0.15, 0.005, 0},
     {"maglev", true, true, Leaver::nobody, false, false, 0.15, 0.01, 0.005},
     {"modulo", true, true, Leaver::nobody, false, false, 0.002, 1, 1},
     {"nginx", false, true, Leaver::anybody, true, true, 0.35, 0.02, 0},
+    {"range", true, true, Leaver::last, true, false, 0.05, 0.005, 0, some_ranges},
     {"rendezvous", true, true, Leaver::anybody, true, true, 0.15, 0.005, 0},
     {"ring", true, true, Leaver::anybody, true, true, 0.35, 0.005, 0},
     {"simple-sha1", false, false, Leaver::nobody, false, false, 3, 1, 1},
+    {"split-tree", true, true, Leaver::last, true, false, 0.15, 0.01, 0, some_leaves},
     {"vbucket", true, true, Leaver::last, true, true, 0.001, 0.005, 0},
 };
 
@@ -64,7 +81,7 @@ using Names = std::vector<std::string>;
 // The first n owners of each key, or of each bucket.
 std::vector<Names> owners_of_all(const Topology& topology, std::size_t n) {
   std::vector<Names> all;
-  if (topology.bucket_owners().empty()) {
+  if (topology.bucket_owners().empty() || topology.has_state()) {
     for (const std::string& key : some_keys(10'000)) {
       all.push_back(owner_names(topology, key_of(key), n));
     }
@@ -95,11 +112,11 @@ TEST(Schemes, HaveAPromiseEach) {
 TEST_P(EveryScheme, IsTheSameWhateverTheOrderOfNames) {
   std::mt19937_64 dice(21);
   std::vector<Member> members = some_members(GetParam());
-  const auto first = topology_of(members, GetParam().scheme);
+  const auto first = topology_of(members, GetParam().scheme, some_state(GetParam()));
   EXPECT_EQ(first->scheme(), GetParam().scheme);
   for (int round = 0; round < 3; ++round) {
     std::shuffle(members.begin(), members.end(), dice);
-    const auto other = topology_of(members, GetParam().scheme);
+    const auto other = topology_of(members, GetParam().scheme, some_state(GetParam()));
     EXPECT_EQ(other->id(), first->id());
     EXPECT_EQ(other->bucket_owners(), first->bucket_owners());
     for (const std::string& key : some_keys(100)) {
@@ -112,7 +129,7 @@ TEST_P(EveryScheme, NamesDistinctMembersAndAShorterListBeginsALonger) {
   std::vector<std::vector<Member>> tiers{some_members(GetParam())};
   for (const std::size_t count : {1U, 2U, 3U, 11U}) tiers.push_back(caches(count));
   for (const auto& members : tiers) {
-    const auto topology = topology_of(members, GetParam().scheme);
+    const auto topology = topology_of(members, GetParam().scheme, some_state(GetParam()));
     const auto count = static_cast<std::size_t>(std::count_if(
         members.begin(), members.end(), [](const Member& member) { return member.weight > 0; }));
     for (const std::string& bytes : some_keys(200)) {
@@ -136,12 +153,14 @@ TEST_P(EveryScheme, NamesDistinctMembersAndAShorterListBeginsALonger) {
 }
 
 TEST_P(EveryScheme, HasATableThatSaysWhatOwnersSay) {
-  const auto topology = topology_of(some_members(GetParam()), GetParam().scheme);
-  const std::size_t rows = GetParam().by_bucket ? bucket_count : 0;
-  ASSERT_EQ(topology->bucket_owners().size(), rows);
+  const auto topology =
+      topology_of(some_members(GetParam()), GetParam().scheme, some_state(GetParam()));
+  const std::size_t rows = topology->bucket_owners().size();
+  ASSERT_EQ(rows > 0, GetParam().by_bucket);
+  ASSERT_TRUE(topology->has_state() || rows == 0 || rows == bucket_count);
   std::vector<MemberIndex> owners;
   for (std::size_t bucket = 0; bucket < rows; ++bucket) {
-    topology->owners(key_in(bucket), 1, owners);
+    topology->owners_of(static_cast<Bucket>(bucket), 1, owners);
     ASSERT_THAT(owners, ElementsAre(topology->bucket_owners()[bucket])) << bucket;
   }
 }
@@ -157,16 +176,17 @@ TEST_P(EveryScheme, RespectsWeightsOrRefusesThem) {
   std::vector<Member> members = caches(11);
   for (const std::uint32_t weight : {0U, 2U}) {
     members[3].weight = weight;
-    const auto made = Topology::make(members, GetParam().scheme, 1);
-    EXPECT_EQ(made.has_value(), GetParam().knows_weights);
+    const auto made = Topology::make(members, GetParam().scheme, 1, some_state(GetParam()));
+    EXPECT_EQ(made.has_value(), GetParam().knows_weights || weight == 0);
     if (!made) {
-      EXPECT_THAT(made.error().message, HasSubstr("knows no weights; leave it at 1"));
+      EXPECT_THAT(made.error().message, HasSubstr("knows no weights but 0; leave it at 1"));
     }
   }
   members = some_members(GetParam());
   double weights = 0;
   for (const Member& member : members) weights += member.weight;
-  const auto all = owners_of_all(*topology_of(members, GetParam().scheme), 1);
+  const auto all =
+      owners_of_all(*topology_of(members, GetParam().scheme, some_state(GetParam())), 1);
   for (const Member& member : members) {
     const auto had = std::count(all.begin(), all.end(), Names{member.name});
     const double share = static_cast<double>(had) / static_cast<double>(all.size());
@@ -195,8 +215,10 @@ Moved moved(const std::vector<Names>& before, const std::vector<Names>& after,
 }
 
 TEST_P(EveryScheme, MovesWhatItPromisesWhenTenBecomeEleven) {
-  const auto before = owners_of_all(*topology_of(caches(10), GetParam().scheme), 1);
-  const auto after = owners_of_all(*topology_of(caches(11), GetParam().scheme), 1);
+  const auto before =
+      owners_of_all(*topology_of(caches(10), GetParam().scheme, some_state(GetParam())), 1);
+  const auto after =
+      owners_of_all(*topology_of(caches(11), GetParam().scheme, some_state(GetParam())), 1);
   const Moved figures = moved(before, after, "cache-10");
   EXPECT_LE(std::abs(figures.all - 1.0 / 11), GetParam().moved_besides);
   EXPECT_LE(figures.among_others, GetParam().moved_among_others);
@@ -211,13 +233,15 @@ std::vector<std::string> heirs(const std::vector<Names>& before, const std::stri
 
 TEST_P(EveryScheme, MovesOnlyWhatALeaverHad) {
   if (GetParam().leaver == Leaver::nobody) return;
-  const auto before = owners_of_all(*topology_of(caches(11), GetParam().scheme), 2);
+  const auto before =
+      owners_of_all(*topology_of(caches(11), GetParam().scheme, some_state(GetParam())), 2);
   for (const std::size_t leaver : {10U, 0U, 4U}) {
     if (leaver != 10 && GetParam().leaver == Leaver::last) break;
     std::vector<Member> members = caches(11);
     members.erase(members.begin() + std::ptrdiff_t(leaver));
     const std::string name = "cache-" + std::to_string(leaver);
-    const auto after = owners_of_all(*topology_of(members, GetParam().scheme), 1);
+    const auto after =
+        owners_of_all(*topology_of(members, GetParam().scheme, some_state(GetParam())), 1);
     EXPECT_EQ(moved(before, after, name).among_others, 0);
     const auto wanted = heirs(before, name);
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -229,17 +253,19 @@ TEST_P(EveryScheme, MovesOnlyWhatALeaverHad) {
 
 TEST_P(EveryScheme, MovesOnlyWhatADrainedMemberHad) {
   if (!GetParam().drains_alone) return;
-  const auto before = owners_of_all(*topology_of(caches(11), GetParam().scheme), 1);
+  const auto before =
+      owners_of_all(*topology_of(caches(11), GetParam().scheme, some_state(GetParam())), 1);
   for (const std::size_t drained : {10U, 0U, 4U}) {
     std::vector<Member> members = caches(11);
     members[drained].weight = 0;
-    const auto after = owners_of_all(*topology_of(members, GetParam().scheme), 1);
+    const auto after =
+        owners_of_all(*topology_of(members, GetParam().scheme, some_state(GetParam())), 1);
     EXPECT_EQ(moved(before, after, members[drained].name).among_others, 0) << drained;
   }
 }
 
 TEST_P(EveryScheme, MayBeAsLargeAsATopology) {
-  const auto topology = topology_of(caches(1024), GetParam().scheme);
+  const auto topology = topology_of(caches(1024), GetParam().scheme, some_state(GetParam()));
   for (const std::string& key : some_keys(20)) {
     EXPECT_EQ(owner_names(*topology, key_of(key), 5'000).size(), 1024U);
   }

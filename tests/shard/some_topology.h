@@ -22,8 +22,9 @@ inline std::vector<Member> caches(std::size_t n) {
 }
 
 // A refused topology fails the test at its first use.
-inline TopologyPointer topology_of(std::vector<Member> members, std::string_view scheme = "ring") {
-  auto made = Topology::make(std::move(members), scheme, 1);
+inline TopologyPointer topology_of(std::vector<Member> members, std::string_view scheme = "ring",
+                                   State state = {}) {
+  auto made = Topology::make(std::move(members), scheme, 1, std::move(state));
   EXPECT_TRUE(made) << (made ? "" : made.error().message);
   return made ? *made : nullptr;
 }

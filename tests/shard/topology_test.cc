@@ -85,7 +85,7 @@ TEST(Topology, RefusesWhatMakesNoSenseAndSaysWhatDoes) {
       {{{"a b", 1, ""}}, "ring", "member \"a b\": its name", "use letters"},
       {{{"a", 0, ""}}, "ring", "weights are all 0", "give one member at least 1"},
       {{{"a", 0, ""}, {"b", 0, ""}}, "jedis-ring", "weights are all 0", "at least 1"},
-      {{{"a", 0, ""}, {"b", 1, ""}}, "simple-sha1", "member \"a\": weight is 0", "leave it at 1"},
+      {{{"a", 3, ""}, {"b", 1, ""}}, "simple-sha1", "member \"a\": weight is 3", "leave it at 1"},
       {{{"a", 1001, ""}}, "ring", "member \"a\": its weight is 1001", "give 0 to 1000"},
       {{{"a", 1, std::string(64, 'z')}}, "ring", "member \"a\": its zone has 64", "at most 63"},
       {caches(1025), "ring", "1025 members", "at most 1024"},

@@ -1,0 +1,145 @@
+#include "shard/directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "shard/mix.h"
+#include "shard/quotation.h"
+#include "shard/schemes.h"
+
+namespace ringside::shard {
+namespace {
+
+// A key's hash as it is known to the fallback: that of the first of the key's bucket.
+constexpr std::uint64_t hash_in(std::size_t bucket) noexcept {
+  return std::uint64_t{bucket} << (64 - directory_bucket_bits);
+}
+
+constexpr Bucket before_of(std::uint64_t hash) noexcept {
+  return static_cast<Bucket>(hash >> (64 - directory_bucket_bits));
+}
+
+// A key is hashed as it comes with a request: with the line feed behind its last value.
+std::uint64_t hash_of_text(const std::string& text) noexcept { return hash64(text + '\n'); }
+
+Result<void> check_keys(const State& state) {
+  if (auto checked = check_shards(state, directory_keys); !checked) return checked.error();
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < state.shards.size(); ++i) {
+    const Shard& shard = state.shards[i];
+    if (shard.parent) {
+      return invalid_input(place_of(i) + ".parent: a key of a directory has none; leave it out");
+    }
+    if (!seen.insert(shard.at).second) {
+      return invalid_input(fmt::format("{}.at: {} stands twice; a key has one replica", place_of(i),
+                                       quotation(shard.at)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Directory::Directory(std::span<const Member> members, const State& state,
+                     std::shared_ptr<const Scheme> fallback)
+    : fallback_(std::move(fallback)), members_(members.size()) {
+  for (std::size_t i = 0; i < state.shards.size(); ++i) {
+    const Shard& shard = state.shards[i];
+    const auto owner = std::find_if(members.begin(), members.end(), [&](const Member& member) {
+      return member.name == shard.owner;
+    });
+    Placed placed{std::nullopt, before_of(hash_of_text(shard.at))};
+    if (owner != members.end()) placed.owner = static_cast<MemberIndex>(owner - members.begin());
+    placed_.push_back(placed);
+    buckets_.emplace(shard.at, static_cast<Bucket>(directory_buckets + i));
+  }
+}
+
+Bucket Directory::bucket_for(const ShardKey& key) const noexcept {
+  std::string_view text = key.bytes;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const auto found = buckets_.find(text);
+  return found != buckets_.end() ? found->second : before_of(key.hash);
+}
+
+void Directory::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+  if (bucket < directory_buckets) return fallback_->owners({{}, hash_in(bucket)}, n, owners);
+  owners.clear();
+  const Placed& placed = placed_[bucket - directory_buckets];
+  if (n == 0 || members_ == 0) return;
+  fallback_->owners({{}, hash_in(placed.before)}, n, owners);
+  if (!placed.owner) return;
+  const auto there = std::find(owners.begin(), owners.end(), *placed.owner);
+  if (there != owners.end()) owners.erase(there);
+  owners.insert(owners.begin(), *placed.owner);
+  if (owners.size() > n) owners.pop_back();
+}
+
+std::vector<MemberIndex> Directory::bucket_owners() const {
+  std::vector<MemberIndex> owners;
+  if (members_ == 0) return owners;
+  std::vector<MemberIndex> first;
+  for (std::size_t bucket = 0; bucket < directory_buckets + placed_.size(); ++bucket) {
+    owners_of(static_cast<Bucket>(bucket), 1, first);
+    owners.push_back(first.front());
+  }
+  return owners;
+}
+
+std::optional<Bucket> Directory::parent_of(Bucket bucket) const noexcept {
+  if (bucket < directory_buckets) return std::nullopt;
+  return placed_[bucket - directory_buckets].before;
+}
+
+State first_directory() { return {{}, "ring"}; }
+
+std::string roots_of_directory(const State& /*state*/) { return {}; }
+
+Result<State> place_key(const State& state, const Cut& cut) {
+  if (cut.at.size() != 1) return invalid_input("name one key that is to be placed");
+  const std::string owner = cut.owners.empty() ? std::string{} : cut.owners.front();
+  State out = state;
+  const auto there = std::find_if(out.shards.begin(), out.shards.end(),
+                                  [&](const Shard& shard) { return shard.at == cut.at.front(); });
+  if (there != out.shards.end()) {
+    there->owner = owner;
+  } else {
+    out.shards.push_back({cut.at.front(), owner, std::nullopt});
+  }
+  if (auto checked = check_keys(out); !checked) return checked.error();
+  return out;
+}
+
+MemberIndex place_at_first_sight(std::string_view key, std::span<const Member> members) noexcept {
+  std::uint64_t weight = 0;
+  for (const Member& member : members) weight += member.weight;
+  RINGSIDE_CHECK(weight > 0);
+  std::uint64_t drawn = mix64(hash64(key)) % weight;
+  MemberIndex member = 0;
+  while (drawn >= members[member].weight) drawn -= members[member++].weight;
+  return member;
+}
+
+Result<std::shared_ptr<const Scheme>> make_directory(std::span<const Member> members,
+                                                     const State& state) {
+  if (auto checked = check_keys(state); !checked) return checked.error();
+  const auto entry = find_scheme(state.fallback.empty() ? "ring" : state.fallback);
+  if (!entry) return invalid_input("fallback: " + entry.error().message);
+  if (entry->has_state()) {
+    return invalid_input(
+        fmt::format("fallback: {} has a state of its own; choose a scheme by hash", entry->name));
+  }
+  auto fallback = entry->make(members);
+  if (!fallback) return invalid_input("fallback: " + fallback.error().message);
+  if (!(*fallback)->by_bucket()) {
+    return invalid_input(
+        fmt::format("fallback: {} is not by bucket; choose one that is", entry->name));
+  }
+  return std::shared_ptr<const Scheme>(
+      std::make_shared<Directory>(members, state, *std::move(fallback)));
+}
+
+}  // namespace ringside::shard
