@@ -258,6 +258,7 @@ constexpr std::uint32_t topology_weight = 16'384;  // {} for all members togethe
 constexpr size_t member_name_size_bytes = 253;     // {}, a DNS name (RFC 1035 §2.3.4) | refused
 constexpr size_t member_zone_size_bytes = 63;      // {}, a Kubernetes label's value | refused
 constexpr size_t shard_at_size_bytes = 512;        // {} of a first key or a placed one | refused
+constexpr size_t state_file_size_bytes = 16 * kMiB;  // {} | refused
 constexpr size_t split_tree_roots = 64;            // {} shards of a `split-tree` without a state
 constexpr unsigned split_tree_depth = 24;          // {} splits of one shard | refused
 // {} objects and arrays within each other; {} numbers, texts, arrays and objects, in all that is

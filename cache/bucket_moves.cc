@@ -123,7 +123,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
         continue;
       }
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
-      take(content->buckets);
+      take(content->buckets, giver.name);
       tried = 0;
       ++number;
     }
@@ -188,11 +188,11 @@ class Moves : public std::enable_shared_from_this<Moves> {
   }
 
   // After what is stored of them is there.
-  void take(const std::vector<MovedBucket>& buckets) {
+  void take(const std::vector<MovedBucket>& buckets, const std::string& giver) {
     if (buckets.empty()) return;
     core_.shared.holders.change([&](tier::Authority& authority) {
       for (const MovedBucket& given : buckets) {
-        if (given.epoch > 0) authority.take(given.bucket, given.epoch);
+        if (given.epoch > 0) authority.take(given.bucket, given.epoch, giver);
       }
     });
   }

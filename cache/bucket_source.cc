@@ -71,7 +71,7 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
 }
 
 bool BucketSource::is_empty(shard::Bucket bucket) {
-  const bool is_fetched = flights_.size() > 0 && flights_.has_any_of(bucket);
+  const bool is_fetched = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
   return !is_fetched && store_.count_of(bucket) == 0;
 }
 
@@ -97,7 +97,7 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   //   3. the fetch is seen: the gift is taken back
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
-  const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket);
+  const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
   if (is_busy && gift->epoch == 0) return true;  // when it is there
   if (is_busy && gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
     holders_.take_back(bucket);

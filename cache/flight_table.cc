@@ -55,11 +55,12 @@ void FlightTable::forget_all() {
   }
 }
 
-bool FlightTable::has_any_of(shard::Bucket bucket) {
-  return std::any_of(stripes_.begin(), stripes_.end(), [bucket](Stripe& stripe) {
+bool FlightTable::has_any_of(shard::Bucket bucket, const Store& store) {
+  return std::any_of(stripes_.begin(), stripes_.end(), [&](Stripe& stripe) {
     const std::lock_guard lock(stripe.mutex);
-    return std::any_of(stripe.flights.begin(), stripe.flights.end(),
-                       [bucket](const auto& row) { return row.second->key().bucket == bucket; });
+    return std::any_of(stripe.flights.begin(), stripe.flights.end(), [&](const auto& row) {
+      return store.bucket_of(row.second->key()) == bucket;
+    });
   });
 }
 

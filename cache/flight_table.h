@@ -30,8 +30,8 @@ class FlightTable {
   void forget_uri(const CacheKey& key);
   // Nobody joins any of the present flights: they began before a purge.
   void forget_all();
-  // Whether there is one for any key of the bucket.
-  [[nodiscard]] bool has_any_of(shard::Bucket bucket);
+  // Whether there is one for any key of the bucket, by what the store says of keys.
+  [[nodiscard]] bool has_any_of(shard::Bucket bucket, const Store& store);
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(); }
 
  private:

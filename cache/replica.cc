@@ -66,8 +66,10 @@ struct Replica::Impl {
   }
 
   void follow(const Settings& next) {
-    shared.holders.change([&](tier::Authority& authority) { authority.follow(next.membership); });
     const tier::MembershipPointer& of = next.membership;
+    // Before others may take what was cut: it is found under its own number then.
+    if (of) shared.store.follow(of->topology);
+    shared.holders.change([&](tier::Authority& authority) { authority.follow(of); });
     if (!of) return;
     sheet.set_topology(of->topology->version(), of->size(), of->topology_id);
     shared.topologies.follow(of->topology_id);

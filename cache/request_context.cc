@@ -4,6 +4,7 @@
 #include <charconv>
 #include <vector>
 
+#include "cache/bucket_labels.h"
 #include "cache/conditions.h"
 #include "http/conditional.h"
 #include "http/content_coding.h"
@@ -131,7 +132,8 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
   context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
                      context.target, said(http::internal::extra_key), keyspace);
-  context.key.bucket = bucket_in(said(http::internal::bucket));
+  context.key.bucket = bucket_by(membership ? membership->topology.get() : nullptr,
+                                 context.key.text, bucket_in(said(http::internal::bucket)));
   look_at_store(request, bypass, no_store, context);
   // What is stored can be purged whether or not a route (still) leads there.
   if (!route && request.method != "PURGE") {

@@ -153,7 +153,10 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& t
     return false;
   }
   Row& row = find_or_add(stripe, key, terms.warmth);
-  if (key.bucket && key.bucket != row.bucket()) move_to(stripe, row, *key.bucket);
+  // Under the stripe's lock, which a relabel takes after it has changed what labels say.
+  if (const auto bucket = labels_.of(key); bucket && bucket != row.bucket()) {
+    move_to(stripe, row, bucket);
+  }
   const std::size_t before_bytes = row.cost_bytes;
   const auto present = variant_like(row, *response->head);
   const bool has_like = present != row.variants.end();
@@ -275,11 +278,11 @@ Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmt
   return row;
 }
 
-void Store::move_to(Stripe& stripe, Row& row, shard::Bucket bucket) {
+void Store::move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket) {
   const std::size_t responses = row.variants.size();
   count(row, 0, responses);
   stripe.buckets.remove(row);
-  stripe.buckets.add(row, bucket);
+  if (bucket) stripe.buckets.add(row, *bucket);
   count(row, responses, 0);
 }
 

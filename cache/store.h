@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "cache/body_memory.h"
+#include "cache/bucket_labels.h"
 #include "cache/bucket_lists.h"
 #include "cache/cache_key.h"
 #include "cache/eviction.h"
@@ -79,6 +80,13 @@ class Store {
   // The buckets of which something was used last, the last one first. Those that are missing were
   // used less lately, as far as limits::move_order_rows tell.
   [[nodiscard]] std::vector<shard::Bucket> warm_buckets();
+  // The bucket of a key, by the topology that is followed.
+  [[nodiscard]] std::optional<shard::Bucket> bucket_of(const CacheKey& key) const {
+    return labels_.of(key);
+  }
+  // From here on keys are in the buckets that this topology says, those of what is stored, too.
+  // Others wait for no more than limits::bucket_step_rows of it.
+  void follow(TopologyPointer topology);
   // How many stored responses are of a bucket.
   [[nodiscard]] std::size_t count_of(shard::Bucket bucket) const noexcept {
     return bucket_entries_[bucket].load();
@@ -157,7 +165,8 @@ class Store {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
   static Row& find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmth);
-  void move_to(Stripe& stripe, Row& row, shard::Bucket bucket);
+  void move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket);
+  void relabel(shard::Bucket bucket);
   void count(const Row& row, std::size_t added, std::size_t gone) noexcept;
   static void link(Stripe& stripe, Row& row);
   static void unlink(Stripe& stripe, const Row& row) noexcept;
@@ -204,6 +213,7 @@ class Store {
   std::atomic<std::uint64_t> evictions_{0};
   std::atomic<std::uint64_t> purges_{0};
   std::atomic<std::size_t> next_victim_{0};
+  BucketLabels labels_;
   std::array<Stripe, stripe_count> stripes_;
   std::vector<std::atomic<std::uint32_t>> bucket_entries_;  // stored responses, by bucket
 };

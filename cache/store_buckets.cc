@@ -35,6 +35,40 @@ std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket buck
   return entries;
 }
 
+// A bucket that was cut keeps its number, so what it has lost lies there; what it has kept is
+// looked at in vain. Where the numbers mean something else by now, all buckets are looked at.
+void Store::follow(TopologyPointer topology) {
+  TopologyPointer was;
+  const TopologyPointer now = topology;
+  if (!labels_.follow(std::move(topology), was)) return;
+  std::vector<bool> is_looked_at(shard::bucket_count, was->numbering() != now->numbering());
+  for (std::size_t i = 0; i < now->bucket_owners().size(); ++i) {
+    const auto parent = now->parent_of(static_cast<shard::Bucket>(i));
+    if (parent && i >= was->bucket_owners().size()) is_looked_at[*parent] = true;
+  }
+  if (!now->extends(*was)) is_looked_at.assign(shard::bucket_count, true);
+  for (std::size_t i = 0; i < is_looked_at.size(); ++i) {
+    if (is_looked_at[i] && bucket_entries_[i].load() > 0) relabel(static_cast<shard::Bucket>(i));
+  }
+}
+
+void Store::relabel(shard::Bucket bucket) {
+  for (Stripe& stripe : stripes_) {
+    Listing listing;
+    while (!listing.is_over) {
+      const std::lock_guard lock(stripe.mutex);
+      std::vector<Row*> rows;
+      listing.is_over = stripe.buckets.step(
+          listing.place, bucket, limits::bucket_step_rows,
+          [&](BucketPlace& place) { rows.push_back(&static_cast<Row&>(place)); });
+      for (Row* const row : rows) {
+        const auto now = labels_.of(row->cache_key());
+        if (now != bucket) move_to(stripe, *row, now);
+      }
+    }
+  }
+}
+
 std::vector<shard::Bucket> Store::warm_buckets() {
   std::vector<shard::Bucket> buckets;
   std::vector<std::vector<shard::Bucket>> by_stripe(stripe_count);

@@ -199,7 +199,8 @@ Result<void> check_members(const Configuration& configuration, std::string_view 
     return invalid_input(fmt::format("{}: {}: nobody is reached at port 0; write the replica's",
                                      configuration.place(option), one.member.name));
   }
-  if (const auto made = tier::make_membership(members, configuration.scheme, 1); !made) {
+  const auto made = tier::make_membership(members, configuration.scheme, 1, configuration.state);
+  if (!made) {
     return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
   }
   return {};

@@ -68,6 +68,8 @@ struct Configuration : hop::Options, sidecar::Options {
   std::optional<k8s::DnsTarget> dns;
   std::uint64_t topology_version = 0;  // 0: not given
   std::string scheme = "ring";
+  std::string state_file;  // empty: none
+  shard::State state;      // what it says; empty: the scheme's first one, where it has one
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
 
   std::string peer_key_file;    // empty: none

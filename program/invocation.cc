@@ -1,6 +1,7 @@
 #include "program/invocation.h"
 
 #include "program/configuration_file.h"
+#include "program/state_file.h"
 
 namespace ringside::program {
 
@@ -14,6 +15,7 @@ Result<Configuration> load(const Invocation& invocation) {
   for (const auto& [option, text] : invocation.flags) {
     if (auto set = set_from_flag(configuration, *option, text); !set) return set.error();
   }
+  if (auto read = read_state_file(configuration); !read) return read.error();
   if (auto checked = check(invocation.command, configuration); !checked) return checked.error();
   return configuration;
 }

@@ -7,7 +7,9 @@ namespace ringside::program {
 Result<void> MemberService::apply(const Configuration& next) {
   const std::lock_guard control(control_);
   const auto present = this->membership();
-  auto membership = discovers(next) ? tier::with_scheme(present, next.scheme)
+  const bool has_new_state = next.state != configuration_.state;
+  auto membership = discovers(next) ? tier::with_scheme(present, next.scheme,
+                                                        has_new_state ? next.state : shard::State{})
                                     : reloaded_membership(present, listed(configuration_),
                                                           listed(next), configuration_, next);
   if (!membership) return membership.error();

@@ -22,23 +22,26 @@ TopologyResult discovered_topology(const std::shared_ptr<const shard::Topology>&
   std::sort(members.begin(), members.end(),
             [](const auto& a, const auto& b) { return shard::natural_order(a.name, b.name) < 0; });
   const std::uint64_t in_use = present->version();
-  const bool same = in_use != 0 && present->scheme() == scheme && present->members() == members;
+  const bool is_same_scheme = present->scheme() == scheme;
+  const bool same = in_use != 0 && is_same_scheme && present->members() == members;
   if (version == 0) version = same ? in_use : in_use + 1;
   if (same && version == in_use) return present;
-  return shard::Topology::make(std::move(members), scheme, version);
+  return shard::Topology::make(std::move(members), scheme, version,
+                               is_same_scheme ? present->state() : shard::State{});
 }
 
 }  // namespace
 
-Result<MembershipPointer> no_members(std::string_view scheme) {
-  return tier::make_membership({}, scheme, 0);
+Result<MembershipPointer> no_members(const Configuration& configuration) {
+  return tier::make_membership({}, configuration.scheme, 0, configuration.state);
 }
 
 Result<MembershipPointer> first_membership(const Configuration& configuration,
                                            const std::vector<shard::MemberAt>& listed) {
-  if (discovers(configuration)) return no_members(configuration.scheme);
+  if (discovers(configuration)) return no_members(configuration);
   return tier::make_membership(listed, configuration.scheme,
-                               std::max<std::uint64_t>(configuration.topology_version, 1));
+                               std::max<std::uint64_t>(configuration.topology_version, 1),
+                               configuration.state);
 }
 
 Result<MembershipPointer> reloaded_membership(const MembershipPointer& present,
@@ -46,8 +49,8 @@ Result<MembershipPointer> reloaded_membership(const MembershipPointer& present,
                                               const std::vector<shard::MemberAt>& after,
                                               const Configuration& running,
                                               const Configuration& next) {
-  if (before == after && running.scheme == next.scheme &&
-      running.topology_version == next.topology_version) {
+  const bool is_same_rule = running.scheme == next.scheme && running.state == next.state;
+  if (before == after && is_same_rule && running.topology_version == next.topology_version) {
     return present;
   }
   const std::uint64_t in_use = present->topology->version();
@@ -58,7 +61,8 @@ Result<MembershipPointer> reloaded_membership(const MembershipPointer& present,
         next.place("topology-version"), next.topology_version, in_use));
   }
   return tier::make_membership(after, next.scheme,
-                               next.topology_version != 0 ? next.topology_version : in_use + 1);
+                               next.topology_version != 0 ? next.topology_version : in_use + 1,
+                               is_same_rule ? present->topology->state() : next.state);
 }
 
 Result<MembershipPointer> discovered_membership(const Membership& present,

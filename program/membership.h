@@ -16,7 +16,7 @@ using tier::Membership;
 using tier::MembershipPointer;
 
 // Of nobody, with version 0, which is no source's.
-[[nodiscard]] Result<MembershipPointer> no_members(std::string_view scheme);
+[[nodiscard]] Result<MembershipPointer> no_members(const Configuration& configuration);
 
 // At the start: those listed, or nobody where they are to be discovered.
 [[nodiscard]] Result<MembershipPointer> first_membership(
@@ -24,8 +24,9 @@ using tier::MembershipPointer;
 
 // THE rule of the file and `PUT /topology`, of which the newer version wins: a file that is loaded
 // again replaces the membership only where what it says of it (members, scheme, topology_version)
-// is not what it said before. The version is the file's topology_version, which must then be newer
-// than the present one, else the present one's successor.
+// is not what it said before; likewise the
+// state, which may have been cut since. The version is the file's topology_version, which must then
+// be newer than the present one, else the present one's successor.
 [[nodiscard]] Result<MembershipPointer> reloaded_membership(
     const MembershipPointer& present, const std::vector<shard::MemberAt>& before,
     const std::vector<shard::MemberAt>& after, const Configuration& running,

@@ -62,6 +62,7 @@ FileWatch Process::watch() const {
   const Configuration configuration = configuration_;
   lock.unlock();  // looking for files may hang, and probes take it
   if (!configuration.peer_key_file.empty()) files.push_back(configuration.peer_key_file);
+  if (!configuration.state_file.empty()) files.push_back(configuration.state_file);
   if (!configuration.admin_token_file.empty()) files.push_back(configuration.admin_token_file);
   if (invocation_.command != Command::cache) {
     const std::string geo = country_file(configuration);

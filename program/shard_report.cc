@@ -113,8 +113,8 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   sidecar::build_shard_key(answer.key, found.key,
                            {asked->host, asked->target, fields, client, country});
   answer.hash = hash64(answer.key);
-  answer.bucket = shard::bucket_of(answer.hash);
   const tier::Membership& membership = *settings.membership;
+  answer.bucket = membership.topology->bucket_for({answer.key, answer.hash});
   if (membership.size() == 0) return answer;
   std::vector<shard::MemberIndex> owners;
   membership.topology->owners({answer.key, answer.hash}, owners_told, owners);
@@ -173,7 +173,8 @@ std::string to_json(const std::vector<ShardAnswer>& answers) {
 
 Result<MembershipPointer> shard_membership(const Configuration& configuration) {
   if (!configuration.replicas.empty()) {
-    return tier::make_membership(configuration.replicas, configuration.scheme, 1);
+    return tier::make_membership(configuration.replicas, configuration.scheme, 1,
+                                 configuration.state);
   }
   std::vector<shard::MemberAt> members;
   for (std::size_t i = 0; i < configuration.replica_count.value_or(replicas_by_default); ++i) {
@@ -181,7 +182,7 @@ Result<MembershipPointer> shard_membership(const Configuration& configuration) {
     members.push_back(
         {{fmt::format("cache-{}", i), 1, ""}, {"127.0.0.1", static_cast<std::uint16_t>(i + 1)}});
   }
-  return tier::make_membership(members, configuration.scheme, 1);
+  return tier::make_membership(members, configuration.scheme, 1, configuration.state);
 }
 
 Result<void> run_shard(const Configuration& configuration, const ShardOptions& options) {

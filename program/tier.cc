@@ -18,17 +18,22 @@ Endpoint any_loopback_port() { return {"127.0.0.1", 0}; }
 
 Error has_stopped() { return invalid_input("the tier has stopped; start it again"); }
 
-// The topology of cache-0 … cache-(n-1): the present one where nothing of it changes.
+// The topology of cache-0 … cache-(n-1): the present one where nothing of it changes. The state,
+// too, stays as it is, which may have been cut since it was read.
 Result<std::shared_ptr<const shard::Topology>> topology_of(const MembershipPointer& present,
+                                                           const shard::State& was_read,
                                                            const Configuration& next,
                                                            std::size_t replicas) {
   std::vector<shard::Member> members;
   for (std::size_t number = 0; number < replicas; ++number) {
     members.push_back({fmt::format("cache-{}", number), 1, ""});
   }
-  const std::uint64_t version = present->topology->version() + 1;
-  auto made = shard::Topology::make(std::move(members), next.scheme, version);
-  if (made && version > 1 && (*made)->id() == present->topology->id()) return present->topology;
+  const auto& in_use = present->topology;
+  const std::uint64_t version = in_use->version() + 1;
+  const bool is_same_rule = in_use->scheme() == next.scheme && was_read == next.state;
+  auto made = shard::Topology::make(std::move(members), next.scheme, version,
+                                    is_same_rule ? in_use->state() : next.state);
+  if (made && version > 1 && (*made)->id() == in_use->id()) return in_use;
   return made;
 }
 
@@ -51,7 +56,7 @@ Result<std::unique_ptr<Tier>> Tier::start(const Configuration& configuration, co
   std::unique_ptr<Tier> tier(new Tier(clock));
   auto complete = tier->with_origins(configuration);
   if (!complete) return complete.error();
-  auto nobody = no_members(configuration.scheme);
+  auto nobody = no_members(configuration);
   if (!nobody) return nobody.error();
   auto keys = tier->peer_keys(configuration);
   if (!keys) return keys.error();
@@ -109,7 +114,7 @@ Result<PeerKeysPointer> Tier::peer_keys(const Configuration& configuration) cons
 Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
                                const std::shared_ptr<const cache::Settings>& basis,
                                std::size_t replicas) {
-  auto topology = topology_of(present.membership, next, replicas);
+  auto topology = topology_of(present.membership, present.configuration.state, next, replicas);
   if (!topology) return topology.error();
   Shape out{next, present.countries, nullptr, present.replicas};
   out.replicas.resize(std::min(replicas, present.replicas.size()));
@@ -206,10 +211,30 @@ Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
   crash("a tier starts its own replicas and discovers none", __FILE__, __LINE__);
 }
 
-Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& /*request*/) {
-  return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
-               "`ringside up` starts its replicas itself; change their number with `ringside scale "
-               "N` or PUT /scale"};
+// Its replicas are its own affair, what their shards are is not.
+Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
+  const std::lock_guard control(control_);
+  if (stopped_) return has_stopped();
+  const Shape present = shape();
+  auto next = tier::next_membership(*present.membership, request);
+  if (!next) return next.error();
+  const shard::Topology& topology = *(*next)->topology;
+  const bool is_same_tier = topology.members() == present.membership->topology->members() &&
+                            (*next)->addresses == present.membership->addresses &&
+                            topology.scheme() == present.configuration.scheme;
+  if (!is_same_tier) {
+    return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+                 "`ringside up` starts its replicas itself; change their number with `ringside "
+                 "scale N` or PUT /scale, and the scheme with its configuration"};
+  }
+  Shape changed = present;
+  changed.membership = *next;
+  tell_replicas(changed, *present.replicas.front()->settings());
+  retirement_.tell(with_members(*present.replicas.front()->settings(), *next));
+  sidecar_->apply(with_members(*sidecar_->settings(), *next));
+  const std::lock_guard lock(mutex_);
+  shape_ = std::move(changed);
+  return next;
 }
 
 PurgeResult Tier::purge(const PurgeTarget& target) {
@@ -292,17 +317,14 @@ void Tier::stop() {
 }
 
 ScaleReport compare(const shard::Topology& before, const shard::Topology& after) {
-  ScaleReport report{before.members().size(),
-                     after.members().size(),
-                     before.version(),
-                     after.version(),
-                     after.id().hex(),
-                     std::nullopt,
-                     {}};
+  ScaleReport report{
+      before.members().size(), after.members().size(), before.version(),    after.version(),
+      after.id().hex(),        std::nullopt,           shard::bucket_count, {}};
   const auto& old_owners = before.bucket_owners();
   const auto& new_owners = after.bucket_owners();
   if (old_owners.empty() || new_owners.empty()) return report;
   report.moved_buckets = shard::moved_buckets(before, after);
+  report.buckets = new_owners.size();
   std::vector<ScaleReport::Move> moves;
   const auto move_of = [&](const std::string& name) -> ScaleReport::Move& {
     const auto found = std::find_if(moves.begin(), moves.end(),
@@ -312,12 +334,9 @@ ScaleReport compare(const shard::Topology& before, const shard::Topology& after)
   for (const auto* topology : {&before, &after}) {
     for (const shard::Member& member : topology->members()) static_cast<void>(move_of(member.name));
   }
-  for (std::size_t bucket = 0; bucket < shard::bucket_count; ++bucket) {
-    const std::string& from = before.members()[old_owners[bucket]].name;
-    const std::string& to = after.members()[new_owners[bucket]].name;
-    if (from == to) continue;
-    ++move_of(from).lost_buckets;
-    ++move_of(to).gained_buckets;
+  for (const shard::Move& move : shard::diff(before, after)) {
+    if (move.from) ++move_of(before.members()[*move.from].name).lost_buckets;
+    if (move.to) ++move_of(after.members()[*move.to].name).gained_buckets;
   }
   std::erase_if(
       moves, [](const auto& move) { return move.gained_buckets == 0 && move.lost_buckets == 0; });

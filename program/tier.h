@@ -33,6 +33,7 @@ struct ScaleReport {
   };
   // Absent where the scheme is not by bucket.
   std::optional<std::size_t> moved_buckets;
+  std::size_t buckets = 0;  // that there are
   std::vector<Move> moves;  // members that gained or lost, in the topologies' order
 };
 

@@ -39,7 +39,7 @@ ordered_json describe(const ScaleReport& report) {
   change["replicas_after"] = report.replicas_after;
   change["version_before"] = report.version_before;
   change["version_after"] = report.version_after;
-  change["buckets"] = shard::bucket_count;
+  change["buckets"] = report.buckets;
   change["moved_buckets"] = nullptr;
   if (report.moved_buckets) change["moved_buckets"] = *report.moved_buckets;
   change["moves"] = ordered_json::array();

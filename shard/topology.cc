@@ -136,6 +136,8 @@ Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> membe
   topology->state_ = std::move(state);
   topology->scheme_ = *std::move(rule);
   topology->bucket_owners_ = topology->scheme_->bucket_owners();
+  for (const Member& member : topology->members_) topology->owns_any_.push_back(member.weight > 0);
+  for (const MemberIndex owner : topology->bucket_owners_) topology->owns_any_[owner] = true;
   topology->version_ = version;
   topology->numbering_ = numbering_of(*entry, topology->state_);
   topology->id_ =

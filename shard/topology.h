@@ -93,6 +93,9 @@ class Topology {
   // as it has, or of each other.
   [[nodiscard]] bool extends(const Topology& before) const noexcept;
 
+  // Whether anything is a member's. One of weight 0 may have keys that were placed there by hand.
+  [[nodiscard]] bool owns_any(MemberIndex member) const noexcept { return owns_any_[member]; }
+
   // Nothing where no member has that name.
   [[nodiscard]] std::optional<MemberIndex> find(std::string_view member_name) const noexcept;
 
@@ -125,6 +128,7 @@ class Topology {
   State state_;
   std::shared_ptr<const Scheme> scheme_;
   std::vector<MemberIndex> bucket_owners_;
+  std::vector<bool> owns_any_;  // by member
   std::uint64_t version_ = 0;
   std::uint64_t numbering_ = 0;
   Hash128 id_;

@@ -49,6 +49,9 @@ Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Set
   decision.hash = hash64(decision.shard_key);
   decision.extra_key.clear();
   build_extra_key(decision.extra_key, decision.route->key, facts);
+  if (settings.membership && settings.membership->topology->has_state()) {
+    append_shard_key(decision.extra_key, decision.shard_key);
+  }
   return {};
 }
 

@@ -77,7 +77,8 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
   }
   if (upstream == Upstream::origin) return;
   out.add(http::internal::topology, settings.membership->topology_id);
-  out.add(http::internal::bucket, fmt::format_int(shard::bucket_of(decision.hash)).c_str());
+  const shard::Bucket bucket = settings.membership->topology->bucket_for(decision.key());
+  out.add(http::internal::bucket, fmt::format_int(bucket).c_str());
   if (const auto client = told_client(decision, settings); client != IpAddress{}) {
     out.add(http::internal::client, client.text());
   }

@@ -190,4 +190,9 @@ void build_extra_key(std::string& out, const shard::KeySpec& spec, const Request
   }
 }
 
+void append_shard_key(std::string& out, std::string_view shard_key) {
+  append_escaped(out.append("shard="), shard_key);
+  out.push_back('&');
+}
+
 }  // namespace ringside::sidecar

@@ -34,4 +34,8 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 // - so do the fields by which trusted proxies tell what was asked of them (is_of_proxies).
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts);
 
+// Adds the shard key itself, for schemes with a state: the replica finds its shard by it, for as
+// long as the answer is stored (cache/bucket_labels.h).
+void append_shard_key(std::string& out, std::string_view shard_key);
+
 }  // namespace ringside::sidecar

@@ -19,7 +19,9 @@ Authority::Authority(std::string own_name, Incarnation incarnation)
 }
 
 void Authority::follow(const MembershipPointer& membership) {
+  const MembershipPointer before_it = takers_.followed();
   takers_.follow(membership);
+  renumber(before_it);
   ours_ = takers_.buckets_of(own_name_);
   std::vector<Known> before = std::exchange(peers_, {});
   if (!takers_.has_any()) return;
@@ -47,6 +49,37 @@ void Authority::follow(const MembershipPointer& membership) {
     if (known.state == State::heard) yield_to(known);
   }
   settle();
+}
+
+// What is held of a bucket is held of all that were cut of it. Where numbers mean something else by
+// now, nothing that was known of them is.
+void Authority::renumber(const MembershipPointer& before) {
+  const shard::Topology* const topology = takers_.topology();
+  if (topology == nullptr) return;
+  const bool is_other = before && !topology->extends(*before->topology);
+  if (is_other) {
+    std::fill(own_.epochs.begin(), own_.epochs.end(), Epoch{0});
+    own_.copies.assign(bucket_count, false);
+    std::fill(highest_.begin(), highest_.end(), Epoch{0});
+    given_.clear();
+    for (Known& known : peers_) {
+      if (known.state == State::heard) known.state = State::unheard;
+      known.holdings.epochs.clear();
+      known.holdings.copies.clear();
+      known.holdings.version = {};
+      known.is_doubted = known.is_asked;
+      known.not_before = {};
+    }
+  }
+  const Numbers numbers = numbers_of(*topology);
+  for (Known& known : peers_)
+    known.known_buckets = extend(known.holdings, known.known_buckets, *topology);
+  if (numbers == own_.numbers && !is_other) return;
+  if (numbers.meaning == own_.numbers.meaning && !is_other) {
+    static_cast<void>(extend(own_, own_.numbers.buckets, *topology));
+  }
+  own_.numbers = numbers;
+  ++own_.version.number;
 }
 
 // Those whose names members have by now are not among them: who asks by name asks the member.
@@ -158,7 +191,20 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
   return Other{to, to == asker ? epoch : 0};
 }
 
-void Authority::take(Bucket bucket, Epoch given) {
+void Authority::take(Bucket bucket, Epoch given, std::string_view giver) {
+  take_one(bucket, given);
+  const Known* const known = find(giver);
+  const shard::Topology* const topology = takers_.topology();
+  if (known == nullptr || topology == nullptr || !topology->has_state()) return;
+  // Who has not heard of a cut gives all that was cut of it.
+  const std::size_t told = known->holdings.numbers.buckets;
+  for (std::size_t i = told; i < topology->bucket_owners().size(); ++i) {
+    const auto cut = static_cast<Bucket>(i);
+    if (told_ancestor(cut, told, *topology) == bucket) take_one(cut, given);
+  }
+}
+
+void Authority::take_one(Bucket bucket, Epoch given) {
   highest_[bucket] = std::max(highest_[bucket], given);
   if (!takers_.has_any() || own_.epochs[bucket] > 0) return;
   own_.epochs[bucket] = ++highest_[bucket];
@@ -259,8 +305,8 @@ std::size_t Authority::to_be_given() const {
 // Of two that have the same epoch.
 bool Authority::comes_first(const std::string& name, const std::string& other,
                             Bucket bucket) const {
-  const std::string& owner = takers_.owner(bucket);
-  return other != owner && (name == owner || name < other);
+  if (takers_.is_owner(other, bucket)) return false;
+  return takers_.is_owner(name, bucket) || name < other;
 }
 
 bool Authority::wins(const Known& known, Bucket bucket) const noexcept {

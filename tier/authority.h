@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "tier/buckets.h"
+#include "tier/cut_buckets.h"
 #include "tier/holdings.h"
 #include "tier/membership.h"
 #include "tier/takers.h"
@@ -89,8 +90,8 @@ class Authority {
   [[nodiscard]] std::optional<Other> other_holder(shard::Bucket bucket, std::string_view asker,
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
-  // taker asks us next.
-  void take(shard::Bucket bucket, Epoch given);
+  // taker asks us next. `giver`: who has not heard of a cut gives what was cut of it, too.
+  void take(shard::Bucket bucket, Epoch given, std::string_view giver = {});
 
   // --- When buckets move (cache/bucket_moves.h).
 
@@ -168,13 +169,14 @@ class Authority {
   struct Known {
     Peer peer;
     State state = State::unheard;
-    Holdings holdings;        // of the incarnation that was heard last
-    HoldingsVersion told;     // our version that it knows
-    bool is_wanted = false;   // to be asked though it was heard
-    unsigned asked_in = 0;    // the round in which it was asked last
-    unsigned heard_in = 0;    // likewise, and has answered
-    bool is_asked = false;    // at this moment
-    bool is_doubted = false;  // since it was asked: what it answers was said before
+    Holdings holdings;              // of the incarnation that was heard last
+    std::size_t known_buckets = 0;  // that these speak of, those that were cut since among them
+    HoldingsVersion told;           // our version that it knows
+    bool is_wanted = false;         // to be asked though it was heard
+    unsigned asked_in = 0;          // the round in which it was asked last
+    unsigned heard_in = 0;          // likewise, and has answered
+    bool is_asked = false;          // at this moment
+    bool is_doubted = false;        // since it was asked: what it answers was said before
     bool is_leaver = false;
     bool was_given = false;        // something, by us
     bool was_heard_since = false;  // since it left
@@ -186,6 +188,8 @@ class Authority {
 
   [[nodiscard]] Known* find(std::string_view peer) noexcept;
   [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
+  void renumber(const MembershipPointer& before);
+  void take_one(shard::Bucket bucket, Epoch given);
   void keep_leavers(std::vector<Known> before);
   void forget_leavers(SteadyPoint now);
   void choose_takers();

@@ -16,6 +16,10 @@ void Authority::heard(std::string_view peer, Holdings holdings, const HoldingsVe
                       SteadyPoint now) {
   if (Known* const known = find(peer); known != nullptr && !known->is_doubted) {
     known->holdings = std::move(holdings);
+    known->known_buckets = known->holdings.numbers.buckets;
+    if (const shard::Topology* const topology = takers_.topology()) {
+      known->known_buckets = extend(known->holdings, known->known_buckets, *topology);
+    }
     yield_to(*known);
     const std::vector<Peer> leavers = known->holdings.leavers;
     hear_of_leavers(leavers);

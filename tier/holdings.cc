@@ -35,6 +35,16 @@ Error no_line(std::size_t number) {
 
 constexpr std::string_view draining = "draining";
 constexpr std::string_view leaver = "leaver ";
+constexpr std::string_view numbers = "numbers ";
+
+std::optional<Numbers> read_numbers(std::string_view line) {
+  if (!line.starts_with(numbers)) return std::nullopt;
+  line.remove_prefix(numbers.size());
+  const auto meaning = take_number<std::uint64_t>(line);
+  const auto buckets = take_number<std::size_t>(line);
+  const bool is_one = meaning && buckets && line.empty() && *buckets <= shard::bucket_count;
+  return is_one ? std::optional(Numbers{*meaning, *buckets}) : std::nullopt;
+}
 
 std::optional<Peer> read_leaver(std::string_view line) {
   if (!line.starts_with(leaver)) return std::nullopt;
@@ -83,6 +93,10 @@ Result<HoldingsVersion> parse_holdings_version(std::string_view text) {
 
 std::string to_text(const Holdings& holdings) {
   std::string text = to_text(holdings.version) + "\n";
+  if (holdings.numbers != Numbers{}) {
+    fmt::format_to(std::back_inserter(text), "{}{} {}\n", numbers, holdings.numbers.meaning,
+                   holdings.numbers.buckets);
+  }
   if (holdings.is_draining) text.append(draining).append("\n");
   for (const Peer& one : holdings.leavers) {
     text.append(leaver).append(one.name).append(" ").append(one.address.text()).append("\n");
@@ -116,7 +130,11 @@ Result<Holdings> parse_holdings(std::string_view text) {
       holdings.version = *version;
       continue;
     }
-    if (number == 2 && line == draining) {
+    if (const auto told = number == 2 ? read_numbers(line) : std::nullopt) {
+      holdings.numbers = *told;
+      continue;
+    }
+    if (next == 0 && holdings.leavers.empty() && !holdings.is_draining && line == draining) {
       holdings.is_draining = true;
       continue;
     }

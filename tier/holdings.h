@@ -24,6 +24,13 @@ struct HoldingsVersion {
   bool operator==(const HoldingsVersion&) const = default;
 };
 
+// What the numbers of buckets mean (shard::Topology::numbering), and how many there are.
+struct Numbers {
+  std::uint64_t meaning = 0;
+  std::size_t buckets = shard::bucket_count;
+  bool operator==(const Numbers&) const = default;
+};
+
 // Over which buckets a replica has the authority: it alone asks the origin for them. Of others it
 // may have mere copies: what it stored before it lost the authority, and nobody has taken yet.
 // Published whole; what a replica holds is asked and not remembered.
@@ -33,6 +40,7 @@ struct Holdings {
   std::vector<bool> copies{};  // likewise: where it has copies and no authority; empty: nowhere
   bool is_draining = false;    // it takes nothing any more
   std::vector<Peer> leavers{};  // that it hears
+  Numbers numbers{};            // of the buckets that it knows
 
   [[nodiscard]] Epoch epoch(shard::Bucket bucket) const noexcept {
     return epochs.empty() ? 0 : epochs[bucket];
@@ -47,9 +55,10 @@ struct Holdings {
   bool operator==(const Holdings&) const = default;
 };
 
-// As peers send them: a line with the version, `draining` on a line of its own where that is so,
-// `leaver NAME ADDRESS` for each of those, then a line for each run of buckets that have the same
-// epoch, in ascending order: `FIRST LAST EPOCH`, all in decimal digits; of copies, epoch 0.
+// As peers send them: a line with the version, `numbers MEANING BUCKETS` where they are not those
+// of schemes without a state, `draining` on a line of its own where that is so, `leaver NAME
+// ADDRESS` for each of those, then a line for each run of buckets that have the same epoch, in
+// ascending order: `FIRST LAST EPOCH`, all in decimal digits; of copies, epoch 0.
 [[nodiscard]] std::string to_text(const Holdings& holdings);
 // An Error says which line is none. `text` is as large as limits::holdings_size_bytes at most.
 [[nodiscard]] Result<Holdings> parse_holdings(std::string_view text);

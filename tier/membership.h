@@ -50,9 +50,10 @@ struct Membership {
   [[nodiscard]] bool is_ready(shard::MemberIndex member) const noexcept {
     return is_somewhere(member) && (states.empty() || states[member].ready);
   }
-  // False of a member of weight 0: nothing is its own, and nobody turns to it when others fail.
+  // False of a member of weight 0, unless keys were placed there by hand: nothing is its own, and
+  // nobody turns to it when others fail.
   [[nodiscard]] bool may_own(shard::MemberIndex member) const noexcept {
-    return topology->members()[member].weight > 0;
+    return topology->owns_any(member);
   }
   [[nodiscard]] std::size_t ready_members() const noexcept;
 };

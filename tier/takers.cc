@@ -68,8 +68,9 @@ std::vector<shard::Bucket> Takers::buckets_of(std::string_view member) const {
   return buckets;
 }
 
-const std::string& Takers::owner(shard::Bucket bucket) const {
-  return membership_->name(membership_->topology->bucket_owners()[bucket]);
+bool Takers::is_owner(std::string_view member, shard::Bucket bucket) const noexcept {
+  const auto& owners = membership_->topology->bucket_owners();
+  return bucket < owners.size() && membership_->name(owners[bucket]) == member;
 }
 
 }  // namespace ringside::tier

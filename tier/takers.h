@@ -31,8 +31,13 @@ class Takers {
   [[nodiscard]] bool is(std::string_view member, shard::Bucket bucket) const noexcept;
   // All of a member's, in ascending order.
   [[nodiscard]] std::vector<shard::Bucket> buckets_of(std::string_view member) const;
-  // Whose bucket it is, whether or not that one can take it. Requires has_any().
-  [[nodiscard]] const std::string& owner(shard::Bucket bucket) const;
+  // Whether it is the member's, whether or not that one can take it. Requires has_any().
+  [[nodiscard]] bool is_owner(std::string_view member, shard::Bucket bucket) const noexcept;
+  [[nodiscard]] const MembershipPointer& followed() const noexcept { return membership_; }
+  // That is followed; null: none.
+  [[nodiscard]] const shard::Topology* topology() const noexcept {
+    return membership_ ? membership_->topology.get() : nullptr;
+  }
 
  private:
   void compute();
