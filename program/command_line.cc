@@ -85,6 +85,20 @@ void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
   add_admin_token(app, texts);
 }
 
+void add_split(CLI::App& app, Texts& texts, SplitOptions& out) {
+  app.add_option("SHARD", out.shard, "Its number or its name, as GET /topology tells");
+  app.add_option("--at", out.at, "Where it is cut, or the key that is placed; may be given again")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
+  app.add_option("--to", out.to, "The replica that has the new one; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--admin", texts.admin,
+                 "The admin pages of all processes of the tier (default 127.0.0.1:9090)")
+      ->type_name("ADDRESS:PORT,...");
+  add_admin_token(app, texts);
+}
+
 void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
   CLI::Option* const log = app.add_option(
       "LOG", options.log, "Access log in Combined Log Format; -: stdin; none: generated traffic");
@@ -154,6 +168,20 @@ Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
 }
 
+Result<void> read_split(const Texts& texts, SplitOptions& out) {
+  if (auto token = read_token(texts, out.token); !token) return token;
+  if (texts.admin.empty()) return {};
+  out.admins.clear();
+  for (std::string_view left = texts.admin; !left.empty();) {
+    const std::size_t end = std::min(left.find(','), left.size());
+    auto read =
+        read_endpoint("--admin", std::string(left.substr(0, end)), out.admins.emplace_back());
+    if (!read) return read.error();
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return {};
+}
+
 Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
   if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
   if (auto token = read_token(texts, out.admin_token); !token) return token;
@@ -193,6 +221,8 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
       return read_shard(texts, out.shard);
     case Verb::scale:
       return read_scale(texts, out.scale);
+    case Verb::split:
+      return read_split(texts, out.split);
     case Verb::replay:
       return read_replay(texts, out.replay);
     default:
@@ -273,9 +303,10 @@ struct Subcommand {
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
 };
-constexpr std::array<Subcommand, 7> subcommands{{
+constexpr std::array<Subcommand, 8> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
+    {"split", Verb::split, "Cut a shard of a running tier, or place a key of its directory"},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},
     {"cache", Verb::cache, "A cache replica", Command::cache},
@@ -288,6 +319,7 @@ void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, C
   if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
   if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
   if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
+  if (subcommand.verb == Verb::split) add_split(app, texts, out.split);
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
 }
 

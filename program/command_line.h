@@ -6,18 +6,20 @@
 #include "program/invocation.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
+#include "program/split.h"
 #include "replay/replay.h"
 
 namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, replay };
+  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, split, replay };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
+  SplitOptions split;
   replay::ReplayOptions replay;
 };
 

@@ -210,6 +210,10 @@ int run(int argc, const char* const* argv) {
       const auto scaled = run_scale(line->scale, system_clock());
       return scaled ? success : fail("scale", scaled.error());
     }
+    case Verb::split: {
+      const auto split = run_split(line->split);
+      return split ? success : fail("split", split.error());
+    }
     case Verb::replay:
       return replay::run_replay(line->replay);
     case Verb::up:
