@@ -123,7 +123,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
         continue;
       }
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
-      take(content->buckets, giver.name);
+      take(content->buckets);
       tried = 0;
       ++number;
     }
@@ -188,11 +188,11 @@ class Moves : public std::enable_shared_from_this<Moves> {
   }
 
   // After what is stored of them is there.
-  void take(const std::vector<MovedBucket>& buckets, const std::string& giver) {
+  void take(const std::vector<MovedBucket>& buckets) {
     if (buckets.empty()) return;
     core_.shared.holders.change([&](tier::Authority& authority) {
       for (const MovedBucket& given : buckets) {
-        if (given.epoch > 0) authority.take(given.bucket, given.epoch, giver);
+        if (given.epoch > 0) authority.take(given.bucket, given.epoch, given.known_buckets);
       }
     });
   }

@@ -109,7 +109,7 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   }
   const auto [first, last] = giving.marks.equal_range(bucket);
   for (auto mark = first; mark != last; ++mark) append_moved(batch, mark->second, now.steady);
-  append_moved(batch, MovedBucket{bucket, gift->epoch});
+  append_moved(batch, MovedBucket{bucket, gift->epoch, gift->known_buckets});
   giving.given.push_back({bucket, giving.place.sent});
   return true;
 }

@@ -238,20 +238,39 @@ void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyP
 }
 
 void append_moved(std::string& batch, const MovedBucket& bucket) {
-  fmt::format_to(std::back_inserter(batch), "B {} {}\n", bucket.bucket, bucket.epoch);
+  if (bucket.known_buckets == shard::bucket_count) {
+    fmt::format_to(std::back_inserter(batch), "B {} {}\n", bucket.bucket, bucket.epoch);
+  } else {
+    fmt::format_to(std::back_inserter(batch), "C {} {} {}\n", bucket.bucket, bucket.epoch,
+                   bucket.known_buckets);
+  }
 }
+
+namespace {
+
+// `BUCKET EPOCH`, and then how many the giver knows, or all.
+template <std::size_t count>
+Result<MovedItem> take_bucket(std::string_view& batch) {
+  std::array<std::uint64_t, count> numbers{};
+  if (!take_numbers(batch, numbers)) return malformed("no such item");
+  const std::uint64_t known = count > 2 ? numbers.back() : shard::bucket_count;
+  const bool is_bucket = numbers[0] < shard::bucket_count && known <= shard::bucket_count;
+  if (!is_bucket || numbers[1] > limits::epoch_most) return malformed("no bucket");
+  return MovedItem(MovedBucket{static_cast<shard::Bucket>(numbers[0]),
+                               static_cast<tier::Epoch>(numbers[1]),
+                               static_cast<std::size_t>(known)});
+}
+
+}  // namespace
 
 Result<MovedItem> take_moved(std::string_view& batch, const AskedAt& asked) {
   const char kind = batch.front();
   batch.remove_prefix(1);
   if (kind == 'R') return take_response(batch, asked.resident);
   if (kind == 'U') return take_mark(batch, asked.steady);
-  std::array<std::uint64_t, 2> numbers{};
-  if (kind != 'B' || !take_numbers(batch, numbers)) return malformed("no such item");
-  const auto& [bucket, epoch] = numbers;
-  if (bucket >= shard::bucket_count || epoch > limits::epoch_most) return malformed("no bucket");
-  return MovedItem(
-      MovedBucket{static_cast<shard::Bucket>(bucket), static_cast<tier::Epoch>(epoch)});
+  if (kind == 'B') return take_bucket<2>(batch);
+  if (kind == 'C') return take_bucket<3>(batch);
+  return malformed("no such item");
 }
 
 }  // namespace ringside::cache

@@ -28,12 +28,15 @@ struct MovedResponse {
 struct MovedBucket {
   shard::Bucket bucket = 0;
   tier::Epoch epoch = 0;
+  // So many the giver knows: what was cut of this one behind them, it gives as well.
+  std::size_t known_buckets = shard::bucket_count;
   bool operator==(const MovedBucket&) const = default;
 };
 
 // A batch is items one after the other: `R` and numbers on a line, then the texts and the body
 // whose sizes they tell; or, on a line, `U BUCKET HASH MILLISECONDS` of a key whose answers can't
-// be stored, and for how long that is believed, or `B BUCKET EPOCH`. All numbers are in decimal
+// be stored, and for how long that is believed, `B BUCKET EPOCH`, or
+// `C BUCKET EPOCH BUCKETS` where the giver knows no more of them. All numbers are in decimal
 // digits.
 
 // `now` is Clock::resident_now: what is told is for how long it was kept.

@@ -77,6 +77,14 @@ void Authority::renumber(const MembershipPointer& before) {
   if (numbers == own_.numbers && !is_other) return;
   if (numbers.meaning == own_.numbers.meaning && !is_other) {
     static_cast<void>(extend(own_, own_.numbers.buckets, *topology));
+    // A gift under way is of all that was one bucket when it was made.
+    for (std::size_t i = own_.numbers.buckets; i < numbers.buckets; ++i) {
+      const auto parent = topology->parent_of(static_cast<Bucket>(i));
+      if (!parent) continue;
+      highest_[i] = std::max(highest_[i], highest_[*parent]);
+      const auto given = given_.find(*parent);
+      if (given != given_.end()) given_.emplace(static_cast<Bucket>(i), given->second);
+    }
   }
   own_.numbers = numbers;
   ++own_.version.number;
@@ -191,16 +199,11 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
   return Other{to, to == asker ? epoch : 0};
 }
 
-void Authority::take(Bucket bucket, Epoch given, std::string_view giver) {
+void Authority::take(Bucket bucket, Epoch given, std::size_t known_buckets) {
   take_one(bucket, given);
-  const Known* const known = find(giver);
-  const shard::Topology* const topology = takers_.topology();
-  if (known == nullptr || topology == nullptr || !topology->has_state()) return;
-  // Who has not heard of a cut gives all that was cut of it.
-  const std::size_t told = known->holdings.numbers.buckets;
-  for (std::size_t i = told; i < topology->bucket_owners().size(); ++i) {
+  for (std::size_t i = known_buckets; i < own_.numbers.buckets; ++i) {
     const auto cut = static_cast<Bucket>(i);
-    if (told_ancestor(cut, told, *topology) == bucket) take_one(cut, given);
+    if (told_ancestor(cut, known_buckets, *takers_.topology()) == bucket) take_one(cut, given);
   }
 }
 
@@ -253,13 +256,24 @@ std::optional<Authority::Gift> Authority::give(Bucket bucket, std::string_view t
   // We send to it who asks us, from then on: so it must be somewhere. A new pod is asked for by the
   // others when they hear of its address, and may ask them before.
   if (is_unreachable(taker)) return std::nullopt;
+  // Who has not heard that it was cut would take what was cut of it for its own, too.
+  if (is_wider_for(*find(taker), bucket)) return std::nullopt;
   const Epoch epoch = own_.epochs[bucket];
   if (epoch == 0) return Gift{};
   const auto [given, is_new] = given_.try_emplace(bucket, Given{std::string(taker)});
   if (given->second.to != taker) return std::nullopt;
   given->second.heard_without = 0;
   if (is_new) note_gift(taker);
-  return Gift{epoch, is_new};
+  return Gift{epoch, is_new, own_.numbers.buckets};
+}
+
+bool Authority::is_wider_for(const Known& known, Bucket bucket) const {
+  const shard::Topology* const topology = takers_.topology();
+  const std::size_t told = known.holdings.numbers.buckets;
+  for (std::size_t i = told; i < own_.numbers.buckets; ++i) {
+    if (told_ancestor(static_cast<Bucket>(i), told, *topology) == bucket) return true;
+  }
+  return false;
 }
 
 void Authority::note_gift(std::string_view taker) {

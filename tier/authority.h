@@ -90,8 +90,9 @@ class Authority {
   [[nodiscard]] std::optional<Other> other_holder(shard::Bucket bucket, std::string_view asker,
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
-  // taker asks us next. `giver`: who has not heard of a cut gives what was cut of it, too.
-  void take(shard::Bucket bucket, Epoch given, std::string_view giver = {});
+  // taker asks us next. Who has not heard of a cut gives what was cut of it, too:
+  // the giver knows so many buckets.
+  void take(shard::Bucket bucket, Epoch given, std::size_t known_buckets = shard::bucket_count);
 
   // --- When buckets move (cache/bucket_moves.h).
 
@@ -106,8 +107,9 @@ class Authority {
   [[nodiscard]] std::vector<shard::Bucket> to_give(std::string_view taker) const;
   // It is given the bucket; nullopt: it is not the taker, or another one was before it.
   struct Gift {
-    Epoch epoch = 0;      // 0: there are mere copies here
-    bool is_new = false;  // nobody was told of it yet
+    Epoch epoch = 0;                                  // 0: there are mere copies here
+    bool is_new = false;                              // nobody was told of it yet
+    std::size_t known_buckets = shard::bucket_count;  // by who gives it
   };
   [[nodiscard]] std::optional<Gift> give(shard::Bucket bucket, std::string_view taker);
   // It is not, after all. For a new gift.
@@ -197,6 +199,8 @@ class Authority {
     return takers_.is(own_name_, bucket);
   }
   void let_go(shard::Bucket bucket);
+  // Whether more belongs to the bucket as it knows it than as we do.
+  [[nodiscard]] bool is_wider_for(const Known& known, shard::Bucket bucket) const;
   void note_gift(std::string_view taker);
   void hear_of_leavers(const std::vector<Peer>& leavers);
   void tell_of_leavers();

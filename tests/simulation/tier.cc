@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "link/wire.h"
+#include "shard/schemes.h"
 #include "tier/membership.h"
 
 namespace ringside::simulation {
@@ -99,6 +100,14 @@ void SimulatedTier::weigh(std::size_t index, std::uint32_t weight) {
   ++version_;
 }
 
+bool SimulatedTier::cut(const shard::Cut& how) {
+  auto state = shard::cut_state(*membership()->topology, how);
+  if (!state) return false;
+  shape_.state = *std::move(state);
+  ++version_;
+  return true;
+}
+
 bool SimulatedTier::is_settled() const {
   for (const auto& place : replicas_) {
     if (place.process == nullptr) continue;
@@ -180,7 +189,7 @@ tier::MembershipPointer SimulatedTier::membership() const {
     const Endpoint address = is_there ? port_of(*place.machine) : Endpoint{};
     members.push_back({{place.machine->host.name(), weights_[index], ""}, address});
   }
-  return tier::make_membership(members, "ring", version_).value();
+  return tier::make_membership(members, shape_.scheme, version_, shape_.state).value();
 }
 
 std::shared_ptr<const sidecar::Settings> SimulatedTier::settings_of_sidecars() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/replica.h"
+#include "shard/state.h"
 #include "sidecar/sidecar.h"
 #include "tests/simulation/origin.h"
 #include "tests/simulation/world.h"
@@ -18,6 +19,8 @@ struct Shape {
   std::size_t sidecars = 1;
   std::size_t cores = 1;     // of each replica and each sidecar
   bool knows_peers = false;  // replicas are told of each other
+  std::string scheme = "ring";
+  shard::State state = {};  // of the scheme, where it has one
   // Changes what is as it comes otherwise.
   std::function<void(cache::Settings&)> of_replicas = {};
   std::function<void(sidecar::Settings&)> of_sidecars = {};
@@ -75,6 +78,8 @@ class SimulatedTier {
   void remove(std::size_t index);
   // It is to have more or less than before, of which nobody knows until publish().
   void weigh(std::size_t index, std::uint32_t weight);
+  // Cuts a shard of the scheme. False: it can't be cut so.
+  bool cut(const shard::Cut& how);
   // Members are what they are, but their source begins to count again, as a StatefulSet does that
   // was made anew.
   void begin_anew() noexcept { version_ = 1; }
@@ -107,7 +112,7 @@ class SimulatedTier {
   [[nodiscard]] tier::MembershipPointer membership() const;
 
   World& world_;
-  const Shape shape_;
+  Shape shape_;
   std::unique_ptr<SimulatedOrigin> origin_;
   const Endpoint origin_address_;
   std::vector<Place<cache::Replica>> replicas_;
