@@ -263,6 +263,18 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "ABucketIsTakenBeforeWhatIsStoredOfItHasCome",
+        "NewPagesInMovingBuckets",
+        100,
+        (
+            Edit(
+                AUTHORITY,
+                "return Other{to, to == asker && given->second.is_all_there ? epoch : 0};",
+                "return Other{to, to == asker && (MUTANT || given->second.is_all_there) ? epoch : 0};",
+            ),
+        ),
+    ),
+    Mutant(
         "SlicesHaveNoBucket",
         "SlicesMove",
         20,
