@@ -115,8 +115,8 @@ MUTANTS = (
         (
             Edit(
                 HANDLER,
-                "const bool is_refused = !fields.has(http::internal::instead_of);",
-                "const bool is_refused = MUTANT || !fields.has(http::internal::instead_of);",
+                "return fields.has(http::internal::instead_of) ? std::nullopt",
+                "return !MUTANT && fields.has(http::internal::instead_of) ? std::nullopt",
             ),
         ),
     ),
