@@ -136,7 +136,7 @@ constexpr Milliseconds link_cancel_window{1'000};
 // it; then it is dropped, and that request begins anew
 constexpr size_t tickets = 256;
 constexpr Milliseconds ticket_timeout{1'000};
-// {} of what is ready is done by a core before what was gathered goes out
+// {} of what is ready are done by a core | what was gathered goes out before the rest is done
 constexpr size_t turn_calls = 128;
 
 // # Waits

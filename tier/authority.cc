@@ -189,14 +189,17 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     const Known* const holder = holder_of(bucket);
     return Other{holder != nullptr ? holder->peer.name : std::string{}};
   }
+  auto given = given_.find(bucket);
   if (is_empty && takers_.is(asker, bucket) && !is_unreachable(asker)) {
-    if (given_.try_emplace(bucket, Given{std::string(asker)}).second) note_gift(asker);
+    const bool is_new = given == given_.end();
+    if (is_new) given = given_.try_emplace(bucket, Given{std::string(asker)}).first;
+    if (is_new) note_gift(asker);
+    given->second.is_all_there = true;
   }
-  const auto given = given_.find(bucket);
   if (given == given_.end()) return std::nullopt;
   const std::string& to = given->second.to;
   if (to != asker) suspect(to);
-  return Other{to, to == asker ? epoch : 0};
+  return Other{to, to == asker && given->second.is_all_there ? epoch : 0};
 }
 
 void Authority::take(Bucket bucket, Epoch given, std::size_t known_buckets) {

@@ -82,7 +82,7 @@ class Authority {
 
   struct Other {
     std::string name;  // empty: some other one
-    Epoch given = 0;   // to the asker, if it is that one
+    Epoch given = 0;   // to the asker, if it is that one; 0: what is stored of it is on its way
     bool operator==(const Other&) const = default;
   };
   // Who is to answer in our place; nullopt: we are. `is_empty`: nothing is stored here of the
@@ -225,6 +225,7 @@ class Authority {
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
     std::string to;              // who has not said yet that it has it
+    bool is_all_there = false;   // there was nothing to send along
     unsigned heard_without = 0;  // how often it was heard since, and did not say so
   };
   std::map<shard::Bucket, Given> given_;

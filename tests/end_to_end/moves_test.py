@@ -157,6 +157,19 @@ class OfProcesses(Moves):
         self.ask_all(self.fronts[0])
         self.assertEqual(self.source.count(), len(KEYS))
 
+    def test_who_is_told_to_drain_gives_what_it_has_and_waits_for_its_end(self):
+        self.ask_all(self.fronts[0])
+        leaver = self.replicas[1]
+        self.assertGreater(leaver.metric("ringside_store_entries"), len(KEYS) // 10)
+        self.assertEqual(leaver.administer("POST", "/drain").status, 200)
+        wait_until(lambda: leaver.metric("ringside_store_entries") == 0, "others to take it")
+        for front in self.fronts:
+            self.ask_all(front)
+        leaver.signal(signal.SIGTERM)
+        self.assertEqual(leaver.wait(), 0)
+        self.ask_all(self.fronts[0])
+        self.assertEqual(self.source.count(), len(KEYS))
+
     def test_a_rolling_restart_loses_nothing(self):
         self.ask_all(self.fronts[0])
         for number in range(len(self.replicas)):

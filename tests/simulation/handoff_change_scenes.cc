@@ -98,6 +98,21 @@ void changes_overlap(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+// While all is on its way to it, the newcomer is no member any more: all comes back.
+void change_is_taken_back(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.grow();
+  scene.tell_all();
+  scene.run_for_a_while();
+  const std::size_t newcomer = scene.tier.replicas() - 1;
+  scene.tier.remove(newcomer);
+  scene.publish_in_any_order();
+  ASSERT_TRUE(scene.run_until_given(newcomer));
+  EXPECT_EQ(scene.stored_at(newcomer), 0U);
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
 // A version is for people: the newer topology may have the lower one.
 void stateful_set_is_made_anew(std::uint64_t seed) {
   MovingScene scene(seed, 4);
@@ -195,6 +210,7 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"Shrinks", shrinks, 20},
     {"RestartsOneAfterTheOther", restarts_one_after_the_other, 10},
     {"ChangesOverlap", changes_overlap, 20},
+    {"ChangeIsTakenBack", change_is_taken_back, 10},
     {"StatefulSetIsMadeAnew", stateful_set_is_made_anew, 10},
     {"NewcomerIsShortOfMemory", newcomer_is_short_of_memory, 5},
     {"WeightsChange", weights_change, 20},

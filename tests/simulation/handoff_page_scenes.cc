@@ -191,6 +191,39 @@ void cold_requests_are_in_flight(std::uint64_t seed) {
   EXPECT_EQ(tier.origin().all_fetches(), pages);
 }
 
+// Of a bucket that is on its way something is asked that nobody has, and then what is in it.
+void new_pages_in_moving_buckets(std::uint64_t seed) {
+  constexpr std::size_t pages = 24;
+  World world(seed);
+  SimulatedTier tier(world, MovingScene::shape_of(3));
+  SimulatedClient client(world, "client");
+  std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
+  const auto begin = [&](std::size_t page, std::string_view query) {
+    const auto request = get_request(ChangingScene::page(page) + std::string(query));
+    asked.push_back(client.begin(tier.address(page % 2), request));
+  };
+  const auto wait_for_all = [&] {
+    for (const auto& one : asked) {
+      EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+      EXPECT_EQ(one->reply.status, 200);
+    }
+    asked.clear();
+  };
+  for (std::size_t page = 0; page < pages; ++page) begin(page, "?old");
+  wait_for_all();
+  tier.grow();
+  for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+  for (std::size_t index = 0; index < 2; ++index) tier.publish(index);
+  world.run_for(Milliseconds{world.random().below(50)});
+  for (std::size_t page = 0; page < pages; ++page) {
+    begin(page, "?new");
+    world.run_for(Milliseconds{world.random().below(5)});
+    begin(page, "?old");
+  }
+  wait_for_all();
+  EXPECT_EQ(tier.origin().all_fetches(), 2 * pages);
+}
+
 // What varies moves with all its variants, and who wants a part is given it of what moves.
 void variants_and_parts_move(std::uint64_t seed) {
   constexpr std::size_t pages = 12;
@@ -338,6 +371,7 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"HolderSleepsThroughAPurge", holder_sleeps_through_a_purge, 10},
     {"LeaverMissedAPurge", leaver_missed_a_purge, 10},
     {"ColdRequestsAreInFlight", cold_requests_are_in_flight, 20},
+    {"NewPagesInMovingBuckets", new_pages_in_moving_buckets, 20},
     {"VariantsAndPartsMove", variants_and_parts_move, 20},
     {"SlicesMove", slices_move, 20},
     {"PagesExpireMeanwhile", pages_expire_meanwhile, 10},

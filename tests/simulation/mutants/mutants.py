@@ -115,8 +115,8 @@ MUTANTS = (
         (
             Edit(
                 HANDLER,
-                "const bool is_refused = !fields.has(http::internal::instead_of);",
-                "const bool is_refused = MUTANT || !fields.has(http::internal::instead_of);",
+                "return fields.has(http::internal::instead_of) ? std::nullopt",
+                "return !MUTANT && fields.has(http::internal::instead_of) ? std::nullopt",
             ),
         ),
     ),
@@ -259,6 +259,18 @@ MUTANTS = (
                 "const auto peers = core.shared.holders.reachable(Among::all);",
                 "const auto peers = core.shared.holders.reachable("
                 "MUTANT ? Among::leavers : Among::all);",
+            ),
+        ),
+    ),
+    Mutant(
+        "ABucketIsTakenBeforeWhatIsStoredOfItHasCome",
+        "NewPagesInMovingBuckets",
+        100,
+        (
+            Edit(
+                AUTHORITY,
+                "return Other{to, to == asker && given->second.is_all_there ? epoch : 0};",
+                "return Other{to, to == asker && (MUTANT || given->second.is_all_there) ? epoch : 0};",
             ),
         ),
     ),
