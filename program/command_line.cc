@@ -12,6 +12,7 @@
 #include "base/quotation.h"
 #include "program/admin_access.h"
 #include "program/options.h"
+#include "program/plan_flags.h"
 #include "program/spelling.h"
 #include "program/values.h"
 
@@ -29,6 +30,7 @@ struct Texts {
   std::string admin_token_file;
   std::string to;
   std::string scale_to;
+  PlanTexts plan;
   std::string scale_at = "50";
   bool forwarded = false;
 };
@@ -81,7 +83,11 @@ void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
-  app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
+  CLI::Option* const watch =
+      app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
+  app.add_flag("--dry-run", out.dry_run,
+               "Change nothing: tell what would move, as plan --to N does")
+      ->excludes(watch);
   add_admin_token(app, texts);
 }
 
@@ -154,6 +160,15 @@ Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
 }
 
+// What is asked for as a plan.
+PlanOptions plan_of(const ScaleOptions& scale) {
+  PlanOptions plan;
+  plan.to = std::to_string(scale.replicas);
+  plan.admins = {scale.admin};
+  plan.token = scale.token;
+  return plan;
+}
+
 Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
   if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
   if (auto token = read_token(texts, out.admin_token); !token) return token;
@@ -191,8 +206,15 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
   switch (out.verb) {
     case Verb::shard:
       return read_shard(texts, out.shard);
-    case Verb::scale:
-      return read_scale(texts, out.scale);
+    case Verb::scale: {
+      auto read = read_scale(texts, out.scale);
+      if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
+      return read;
+    }
+    case Verb::plan: {
+      auto read = read_plan_flags(texts.plan, out.plan);
+      return read ? read_token(texts, out.plan.token) : read;
+    }
     case Verb::replay:
       return read_replay(texts, out.replay);
     default:
@@ -273,9 +295,10 @@ struct Subcommand {
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
 };
-constexpr std::array<Subcommand, 7> subcommands{{
+constexpr std::array<Subcommand, 8> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
+    {"plan", Verb::plan, "Tell what a change of the replicas or the scheme would move"},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},
     {"cache", Verb::cache, "A cache replica", Command::cache},
@@ -288,6 +311,10 @@ void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, C
   if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
   if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
   if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
+  if (subcommand.verb == Verb::plan) {
+    add_plan_flags(app, texts.plan, out.plan);
+    add_admin_token(app, texts);
+  }
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
 }
 

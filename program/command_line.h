@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "program/invocation.h"
+#include "program/plan_command.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
 #include "replay/replay.h"
@@ -12,12 +13,13 @@ namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, replay };
+  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, plan, replay };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
+  PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
 };
 
