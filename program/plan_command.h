@@ -24,6 +24,6 @@ struct PlanOptions {
 
 // `ringside plan`, and `ringside scale --dry-run`: prints what a change will do and changes
 // nothing. An Error where more moves than may, too: then the plan was printed all the same.
-[[nodiscard]] Result<void> run_plan(const PlanOptions& options);
+[[nodiscard]] Result<void> run_plan(const PlanOptions& asked);
 
 }  // namespace ringside::program

@@ -55,6 +55,7 @@ Result<std::vector<Member>> members_of_count(const std::vector<Member>& present,
 
 std::vector<Member> without_addresses(const std::vector<shard::MemberAt>& listed) {
   std::vector<Member> members;
+  members.reserve(listed.size());
   for (const shard::MemberAt& one : listed) members.push_back(one.member);
   return members;
 }
