@@ -276,8 +276,10 @@ constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refus
 constexpr Milliseconds peer_complaint_interval{10'000};
 // {} for the line about one replica that is not used for it | said again
 constexpr Milliseconds peer_reminder_interval{60'000};
-constexpr size_t routes = 1024;        // refused
-constexpr size_t shard_key_parts = 8;  // refused
+constexpr size_t routes = 1024;           // refused
+constexpr size_t shard_key_parts = 8;     // refused
+constexpr size_t shard_key_segment = 64;  // the {}th segment of a path, in `id:N` | refused
+constexpr size_t route_placeholders = 8;  // {} of `{name}` in a route's `path` | refused
 // {} in a request | all of `Cookie` is keyed, where a shard key has a part of it: origins may read
 // no more
 constexpr size_t cookies_read = 200;

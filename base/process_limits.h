@@ -106,8 +106,8 @@ constexpr size_t threads = 256;  // (--threads) refused
 constexpr Milliseconds configured_wait_most{86'400'000};
 constexpr Milliseconds file_poll{1'000};  // how late a changed file is noticed
 constexpr Milliseconds drain_poll{20};    // how late the end of a drain is noticed
-// {} to connect and be answered, {} of the answer | `ringside scale` and `replay` give up with a
-// message
+// {} to connect and be answered, {} of the answer | `ringside scale`, `plan` and `replay` give up
+// with a message
 constexpr Milliseconds admin_timeout{10'000};
 constexpr size_t admin_answer_size_bytes = 64 * kMiB;
 constexpr size_t access_log_records = 8192;               // {} a core | dropped and counted
@@ -118,6 +118,11 @@ constexpr size_t access_log_write_size_bytes = 64 * kKiB;
 // has left is counted as dropped
 constexpr Milliseconds access_log_flush{50};
 constexpr Milliseconds scale_poll{50};  // how often `ringside scale` asks
+// {} keys, by which `ringside plan` reckons with schemes that are not by bucket | the share that
+// moves is an estimate, and said to be one
+constexpr size_t plan_keys = 131'072;
+constexpr size_t plan_rows_shown = 24;  // {} moves, of each plan's text | JSON has the rest
+constexpr size_t plan_shards = 16'384;  // {} small shards of a `modulo` reshard | only counted
 
 // # Replaying
 

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "http/path_pattern.h"
+
 namespace ringside::http {
 namespace {
 
@@ -36,20 +38,13 @@ bool host_matches(std::string_view pattern, std::string_view host,
   return asked.size() > suffix.size() && asked.ends_with(suffix);
 }
 
-bool path_matches(std::string_view prefix, std::string_view path) noexcept {
-  if (prefix == "/") return true;  // the `*` of OPTIONS too
-  if (!path.starts_with(prefix)) return false;
-  return prefix.back() == '/' || path.size() == prefix.size() || path[prefix.size()] == '/';
-}
-
 // Smaller is more specific.
 auto rank(const RouteMatch& match) {
   const int kind = match.host.empty() ? 2 : is_wildcard(match.host) ? 1 : 0;
   const bool any_port = port_colon(match.host) == std::string::npos;
   const auto host_length = static_cast<std::ptrdiff_t>(without_port(match.host).size());
-  const auto path_length = static_cast<std::ptrdiff_t>(match.path_prefix.size());
   // The host itself keeps the routes of one host together.
-  return std::tuple(kind, -host_length, any_port, std::string_view(match.host), -path_length);
+  return std::tuple(kind, -host_length, any_port, std::string_view(match.host));
 }
 
 Error refused_path(std::string why) {
@@ -82,28 +77,62 @@ Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches,
                       "or nothing for any",
                       i + 1, text(match)));
     }
-    table.rows_.push_back({match, i});
+    table.add(match, i);
   }
-  std::sort(table.rows_.begin(), table.rows_.end(), [](const Row& a, const Row& b) {
-    return std::tuple(rank(a.match), std::string_view(a.match.path_prefix), a.index) <
-           std::tuple(rank(b.match), std::string_view(b.match.path_prefix), b.index);
-  });
-  const auto twin =
-      std::adjacent_find(table.rows_.begin(), table.rows_.end(),
-                         [](const Row& a, const Row& b) { return a.match == b.match; });
-  if (twin != table.rows_.end()) {
-    return invalid_input(
-        fmt::format("routes {} and {} are for the same requests ({}); take one out",
-                    twin->index + 1, std::next(twin)->index + 1, text(twin->match)));
-  }
+  if (auto sorted = table.sort(); !sorted) return sorted.error();
   return table;
+}
+
+void RouteTable::add(const RouteMatch& match, std::size_t index) {
+  const bool is_pattern = has_placeholders(match.path_prefix);
+  rows_.push_back({match, index, is_pattern ? Comparison::segments : Comparison::text,
+                   specificity(match.path_prefix)});
+  for (std::string& cut : cut_patterns(match.path_prefix)) {
+    std::string order = specificity(cut);
+    rows_.push_back({{match.host, std::move(cut)}, index, Comparison::cut, std::move(order)});
+  }
+}
+
+Result<void> RouteTable::sort() {
+  const auto order_of = [](const Row& row) {
+    return std::tuple(rank(row.match), std::string_view(row.specificity),
+                      row.comparison == Comparison::cut, shape_of(row.match.path_prefix),
+                      row.index);
+  };
+  std::sort(rows_.begin(), rows_.end(),
+            [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
+  const auto twin = std::adjacent_find(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+    return a.comparison != Comparison::cut && b.comparison != Comparison::cut &&
+           a.match.host == b.match.host &&
+           shape_of(a.match.path_prefix) == shape_of(b.match.path_prefix);
+  });
+  if (twin == rows_.end()) return {};
+  return invalid_input(fmt::format("routes {} and {} are for the same requests ({}); take one out",
+                                   twin->index + 1, std::next(twin)->index + 1, text(twin->match)));
+}
+
+bool RouteTable::path_matches(const Row& row, std::string_view path) noexcept {
+  const std::string_view prefix = row.match.path_prefix;
+  switch (row.comparison) {
+    case Comparison::text:
+      if (prefix == "/") return true;  // the `*` of OPTIONS too
+      if (!path.starts_with(prefix)) return false;
+      return prefix.back() == '/' || path.size() == prefix.size() || path[prefix.size()] == '/';
+    case Comparison::segments:
+      return pattern_matches(prefix, path);
+    case Comparison::cut: {
+      const auto rest = behind_pattern(prefix, path);
+      return rest && (rest->empty() || *rest == "/");
+    }
+  }
+  return false;
 }
 
 std::optional<std::size_t> RouteTable::find(std::string_view host,
                                             std::string_view path) const noexcept {
   const std::string_view bare = without_port(host);
   for (const Row& row : rows_) {
-    if (host_matches(row.match.host, host, bare) && path_matches(row.match.path_prefix, path)) {
+    if (host_matches(row.match.host, host, bare) && path_matches(row, path)) {
       return row.index;
     }
   }

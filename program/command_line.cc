@@ -12,7 +12,9 @@
 #include "base/quotation.h"
 #include "program/admin_access.h"
 #include "program/options.h"
+#include "program/plan_flags.h"
 #include "program/spelling.h"
+#include "program/split_flags.h"
 #include "program/values.h"
 
 namespace ringside::program {
@@ -29,6 +31,7 @@ struct Texts {
   std::string admin_token_file;
   std::string to;
   std::string scale_to;
+  PlanTexts plan;
   std::string scale_at = "50";
   bool forwarded = false;
 };
@@ -81,21 +84,11 @@ void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
-  app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
-  add_admin_token(app, texts);
-}
-
-void add_split(CLI::App& app, Texts& texts, SplitOptions& out) {
-  app.add_option("SHARD", out.shard, "Its number or its name, as GET /topology tells");
-  app.add_option("--at", out.at, "Where it is cut, or the key that is placed; may be given again")
-      ->type_name("KEY")
-      ->allow_extra_args(false);
-  app.add_option("--to", out.to, "The replica that has the new one; may be given again")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--admin", texts.admin,
-                 "The admin pages of all processes of the tier (default 127.0.0.1:9090)")
-      ->type_name("ADDRESS:PORT,...");
+  CLI::Option* const watch =
+      app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
+  app.add_flag("--dry-run", out.dry_run,
+               "Change nothing: tell what would move, as plan --to N does")
+      ->excludes(watch);
   add_admin_token(app, texts);
 }
 
@@ -168,18 +161,13 @@ Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
 }
 
-Result<void> read_split(const Texts& texts, SplitOptions& out) {
-  if (auto token = read_token(texts, out.token); !token) return token;
-  if (texts.admin.empty()) return {};
-  out.admins.clear();
-  for (std::string_view left = texts.admin; !left.empty();) {
-    const std::size_t end = std::min(left.find(','), left.size());
-    auto read =
-        read_endpoint("--admin", std::string(left.substr(0, end)), out.admins.emplace_back());
-    if (!read) return read.error();
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return {};
+// What is asked for as a plan.
+PlanOptions plan_of(const ScaleOptions& scale) {
+  PlanOptions plan;
+  plan.to = std::to_string(scale.replicas);
+  plan.admins = {scale.admin};
+  plan.token = scale.token;
+  return plan;
 }
 
 Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
@@ -219,10 +207,19 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
   switch (out.verb) {
     case Verb::shard:
       return read_shard(texts, out.shard);
-    case Verb::scale:
-      return read_scale(texts, out.scale);
-    case Verb::split:
-      return read_split(texts, out.split);
+    case Verb::scale: {
+      auto read = read_scale(texts, out.scale);
+      if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
+      return read;
+    }
+    case Verb::split: {
+      auto read = read_split_flags(texts.admin, out.split);
+      return read ? read_token(texts, out.split.token) : read;
+    }
+    case Verb::plan: {
+      auto read = read_plan_flags(texts.plan, out.plan);
+      return read ? read_token(texts, out.plan.token) : read;
+    }
     case Verb::replay:
       return read_replay(texts, out.replay);
     default:
@@ -303,10 +300,11 @@ struct Subcommand {
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
 };
-constexpr std::array<Subcommand, 8> subcommands{{
+constexpr std::array<Subcommand, 9> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
     {"split", Verb::split, "Cut a shard of a running tier, or place a key of its directory"},
+    {"plan", Verb::plan, "Tell what a change of the replicas or the scheme would move"},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},
     {"cache", Verb::cache, "A cache replica", Command::cache},
@@ -319,7 +317,14 @@ void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, C
   if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
   if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
   if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
-  if (subcommand.verb == Verb::split) add_split(app, texts, out.split);
+  if (subcommand.verb == Verb::split) {
+    add_split_flags(app, texts.admin, out.split);
+    add_admin_token(app, texts);
+  }
+  if (subcommand.verb == Verb::plan) {
+    add_plan_flags(app, texts.plan, out.plan);
+    add_admin_token(app, texts);
+  }
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
 }
 

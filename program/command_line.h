@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "program/invocation.h"
+#include "program/plan_command.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
 #include "program/split.h"
@@ -13,13 +14,14 @@ namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, split, replay };
+  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, split, plan, replay };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
   SplitOptions split;
+  PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
 };
 

@@ -9,7 +9,7 @@
 #include "program/member_source.h"
 #include "program/membership.h"
 #include "program/options.h"
-#include "sidecar/canonical_request.h"
+#include "program/route_keys.h"
 
 namespace ringside::program {
 namespace {
@@ -139,28 +139,6 @@ Result<void> check_rules(const Configuration& configuration) {
   return {};
 }
 
-// A header that a sidecar never passes on as it came tells no two requests apart.
-Result<void> check_shard_keys(const Configuration& configuration) {
-  const auto stays_here = [&](std::string_view name) {
-    return sidecar::is_written_anew(name) || sidecar::tells_address(name) ||
-           http::is_internal(name) || http::is_hop_by_hop(name) ||
-           http::same_token(name, configuration.country_header) ||
-           http::same_token(name, configuration.client_address_from) ||
-           (!configuration.underscores && name.find('_') != std::string_view::npos);
-  };
-  for (const RouteConfiguration& route : effective_routes(configuration)) {
-    for (const shard::KeyPart& part : route.shard_key->parts) {
-      if (part.kind != shard::KeyPart::Kind::header || !stays_here(part.name)) continue;
-      return invalid_input(fmt::format(
-          "{}: of route {}: shard_key: header:{} is not passed on as a client sent it, so it would "
-          "tell nothing apart; take host, ip or country, or another header",
-          configuration.routes.empty() ? configuration.place("shard-key") : route.place, route.name,
-          part.name));
-    }
-  }
-  return {};
-}
-
 // Listening is bound to an address, and a name may have several: nothing is looked up for it.
 Result<void> check_listener(const Configuration& configuration, std::string_view option,
                             const Endpoint& at) {
@@ -281,7 +259,9 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
 bool uses_country(const Configuration& configuration) {
   const auto routes = effective_routes(configuration);
   return std::any_of(routes.begin(), routes.end(), [](const RouteConfiguration& route) {
-    return route.shard_key->uses(shard::KeyPart::Kind::country);
+    constexpr auto country = shard::KeyPart::Kind::country;
+    return route.shard_key->uses(country) ||
+           (route.key_fallback && route.key_fallback->uses(country));
   });
 }
 
@@ -295,7 +275,7 @@ Result<void> check(Command command, const Configuration& configuration) {
     auto peers = check_members(configuration, "peers", configuration.peers);
     if (!peers) return peers.error();
   } else {
-    if (auto keys = check_shard_keys(configuration); !keys) return keys.error();
+    if (auto keys = check_route_keys(configuration); !keys) return keys.error();
     auto replicas = check_members(configuration, "replicas", configuration.replicas);
     if (!replicas) return replicas.error();
   }

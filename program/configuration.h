@@ -35,11 +35,12 @@ constexpr std::array<Command, 4> all_commands{Command::up, Command::sidecar, Com
 struct RouteConfiguration {
   std::string name;
   http::RouteMatch match;
-  std::vector<net::Origin> origins;         // none: Configuration::origins
-  std::optional<shard::KeySpec> shard_key;  // absent: Configuration::shard_key
-  Milliseconds near_ttl{0};                 // of the sidecar's near cache; 0: none
-  CacheRules cache;                         // what it leaves out: Configuration::cache
-  std::string place;                        // where it was written, for messages
+  std::vector<net::Origin> origins;            // none: Configuration::origins
+  std::optional<shard::KeySpec> shard_key;     // absent: Configuration::shard_key
+  std::optional<shard::KeySpec> key_fallback;  // where the path has not what the key takes; or none
+  Milliseconds near_ttl{0};                    // of the sidecar's near cache; 0: none
+  CacheRules cache;                            // what it leaves out: Configuration::cache
+  std::string place;                           // where it was written, for messages
 };
 
 constexpr std::size_t replicas_by_default = 10;  // of `up`

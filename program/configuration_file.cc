@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "http/path_pattern.h"
 #include "http/target.h"
 #include "program/cache_rules.h"
 #include "program/options.h"
@@ -39,14 +40,9 @@ Result<void> set_host(RouteConfiguration& route, std::string_view text) {
 
 // Normalised.
 Result<void> set_path(RouteConfiguration& route, std::string_view text) {
-  http::Target target;
-  const bool path =
-      !text.empty() && text.front() == '/' && text.find('?') == std::string_view::npos;
-  if (!path || !http::normalise_target(text, target)) {
-    return invalid_input(
-        fmt::format("{} is no path; write one that starts with /", quotation(text)));
-  }
-  route.match.path_prefix = target.path;
+  auto pattern = http::normalise_pattern(text);
+  if (!pattern) return pattern.error();
+  route.match.path_prefix = *std::move(pattern);
   return {};
 }
 
@@ -85,6 +81,7 @@ constexpr auto route_keys = std::to_array<Key<Route>>({
     {"path", set_path},
     {"origin", assign<&Route::origins, parse_origins, Route>, true},
     {"shard_key", assign<&Route::shard_key, shard::KeySpec::parse, Route>, true},
+    {"key_fallback", assign<&Route::key_fallback, shard::KeySpec::parse, Route>, true},
     {"near_ttl", assign<&Route::near_ttl, parse_near_ttl, Route>},
 });
 
@@ -269,7 +266,7 @@ Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
   for (const YamlValue& item : entry.value.items) {
     if (item.kind != Kind::map) {
       return file_.wrong(item.line, fmt::format("a route is {}; write a map with name, host, path, "
-                                                "origin, shard_key, near_ttl, cache",
+                                                "origin, shard_key, key_fallback, near_ttl, cache",
                                                 name(item.kind)));
     }
     auto route = read_route(item);

@@ -18,6 +18,7 @@
 #include "program/countries.h"
 #include "program/discovery.h"
 #include "program/peer_keys.h"
+#include "program/plan_command.h"
 #include "program/process.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
@@ -207,12 +208,17 @@ int run(int argc, const char* const* argv) {
       fmt::print("{}", version_text());
       return success;
     case Verb::scale: {
-      const auto scaled = run_scale(line->scale, system_clock());
+      const auto scaled =
+          line->scale.dry_run ? run_plan(line->plan) : run_scale(line->scale, system_clock());
       return scaled ? success : fail("scale", scaled.error());
     }
     case Verb::split: {
       const auto split = run_split(line->split);
       return split ? success : fail("split", split.error());
+    }
+    case Verb::plan: {
+      const auto planned = run_plan(line->plan);
+      return planned ? success : fail("plan", planned.error());
     }
     case Verb::replay:
       return replay::run_replay(line->replay);

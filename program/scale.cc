@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "http/fields.h"
 #include "http1/admin_client.h"
+#include "program/quantities.h"
 
 namespace ringside::program {
 namespace {
@@ -22,13 +23,6 @@ Error no_scale_answer(std::string_view why) {
   return Error{
       ErrorKind::internal, ErrorSource::peer, Retry::no,
       fmt::format("the answer is none of `ringside up`'s: {}; is it the same release?", why)};
-}
-
-// 1489 → 1,489
-std::string grouped(std::size_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
-  return digits;
 }
 
 Result<std::string> ask(const ScaleOptions& options, const std::string& method,

@@ -13,8 +13,9 @@ namespace ringside::program {
 struct ScaleOptions {
   std::size_t replicas = 0;
   Endpoint admin{"127.0.0.1", 9090};
-  std::string token{};  // of its --admin-token-file; empty: none
-  bool watch = false;   // until what is stored lies where it belongs
+  std::string token{};   // of its --admin-token-file; empty: none
+  bool watch = false;    // until what is stored lies where it belongs
+  bool dry_run = false;  // nothing changes: the plan of it is told (program/plan_command.h)
 };
 
 // `ringside scale N`: asks a running `ringside up`, prints what it changed, and waits until every

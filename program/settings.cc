@@ -8,6 +8,7 @@
 
 #include "http1/wire.h"
 #include "link/wire.h"
+#include "sidecar/shard_decision.h"
 
 namespace ringside::program {
 namespace {
@@ -65,8 +66,10 @@ Result<std::shared_ptr<const sidecar::Settings>> make_sidecar_settings(
   out->tls = *std::move(tls);
   out->insecure_peers = configuration.insecure_peers;
   for (const RouteConfiguration& route : routes) {
-    out->routes.push_back({route.name, route.match, route.origins, *route.shard_key, route.near_ttl,
-                           route.cache.values.query});
+    auto key = sidecar::located(*route.shard_key, route.match.path_prefix);
+    if (!key) return key.error();
+    out->routes.push_back({route.name, route.match, route.origins, *std::move(key), route.near_ttl,
+                           route.cache.values.query, route.key_fallback});
   }
   out->route_table = *std::move(table);
   out->membership = std::move(membership);

@@ -44,14 +44,15 @@ std::array<std::string, 8> row_of(const ShardAnswer& answer) {
   const bool owned = !answer.owners.empty();
   const auto next = owned ? std::vector<std::string>(answer.owners.begin() + 1, answer.owners.end())
                           : std::vector<std::string>();
-  return {escaped(answer.url),
-          answer.route.empty() ? "(none)" : answer.route,
-          answer.country,
-          escaped(answer.key),
-          fmt::format("{:016x}", answer.hash),
-          std::to_string(answer.bucket),
-          owned ? answer.owners.front() : "(none)",
-          fmt::format("{}", fmt::join(next, " "))};
+  return {
+      escaped(answer.url),
+      answer.route.empty() ? "(none)" : answer.route + (answer.is_fallback ? " (fallback)" : ""),
+      answer.country,
+      escaped(answer.key),
+      fmt::format("{:016x}", answer.hash),
+      std::to_string(answer.bucket),
+      owned ? answer.owners.front() : "(none)",
+      fmt::format("{}", fmt::join(next, " "))};
 }
 
 // One line of stdin: `URL` or `IP URL`.
@@ -110,7 +111,11 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   const sidecar::Route& found = settings.routes[**route];
   answer.route = found.name;
   found.query.apply_to(asked->target);
-  sidecar::build_shard_key(answer.key, found.key,
+  const auto keyed_by = sidecar::key_for(found, asked->target);
+  if (!keyed_by) return invalid_input(keyed_by.error().message);
+  answer.keyed_by = (*keyed_by)->text();
+  answer.is_fallback = *keyed_by != &found.key;
+  sidecar::build_shard_key(answer.key, **keyed_by,
                            {asked->host, asked->target, fields, client, country});
   answer.hash = hash64(answer.key);
   const tier::Membership& membership = *settings.membership;
@@ -160,6 +165,8 @@ std::string to_json(const std::vector<ShardAnswer>& answers) {
     nlohmann::ordered_json one;
     one["url"] = answer.url;
     one["route"] = answer.route;
+    one["shard_key"] = answer.keyed_by;
+    one["is_fallback"] = answer.is_fallback;
     one["country"] = answer.country;
     one["key"] = escaped(answer.key);
     one["hash"] = fmt::format("{:016x}", answer.hash);  // 64 bits are more than JSON's readers keep

@@ -28,7 +28,9 @@ struct ShardAnswer {
   std::string url;
   std::string route;  // empty: none matches
   std::string country;
-  std::string key;  // its bytes
+  std::string keyed_by;      // the parts of the key, as they are configured
+  bool is_fallback = false;  // the path has not what the route's own key takes
+  std::string key;           // its bytes
   std::uint64_t hash = 0;
   std::size_t bucket = 0;
   std::vector<std::string> owners;  // in order of preference; the first is the owner

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/limits.h"
@@ -15,7 +16,7 @@ namespace {
 using Kind = KeyPart::Kind;
 
 constexpr std::string_view may_stand_here =
-    "country, ip, path, query, host, header:NAME or cookie:NAME";
+    "country, ip, path, query, host, header:NAME, cookie:NAME, id:N or id:{NAME}";
 
 struct KindWord {
   std::string_view word;
@@ -23,7 +24,7 @@ struct KindWord {
   bool named;
 };
 
-constexpr std::array<KindWord, 7> kind_words{{
+constexpr std::array<KindWord, 8> kind_words{{
     {"country", Kind::country, false},
     {"ip", Kind::ip, false},
     {"path", Kind::path, false},
@@ -31,6 +32,7 @@ constexpr std::array<KindWord, 7> kind_words{{
     {"host", Kind::host, false},
     {"header", Kind::header, true},
     {"cookie", Kind::cookie, true},
+    {"id", Kind::id, true},
 }};
 
 // A token (RFC 9110 §5.6.2): what a field's and a cookie's name is made of.
@@ -61,6 +63,27 @@ Error wrong_part(std::size_t number, std::string_view text, std::string_view why
   return invalid_input(fmt::format("part {}, {}, {}", number, quotation(text), why));
 }
 
+// `2`, or `{user}`: what is behind `id:`.
+Result<KeyPart> parse_id(std::size_t number, std::string_view text, std::string_view which) {
+  const bool is_placeholder = which.size() > 2 && which.front() == '{' && which.back() == '}' &&
+                              std::all_of(which.begin() + 1, which.end() - 1, [](char c) {
+                                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                                       (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+                              });
+  if (is_placeholder) return KeyPart{Kind::id, std::string(which.substr(1, which.size() - 2))};
+  std::size_t segment = 0;
+  const auto [end, failure] = std::from_chars(which.data(), which.data() + which.size(), segment);
+  if (failure == std::errc() && end == which.data() + which.size() && segment > 0 &&
+      segment <= limits::shard_key_segment) {
+    return KeyPart{Kind::id, {}, segment};
+  }
+  return wrong_part(
+      number, text,
+      fmt::format("names no segment of the path; write id:N, from 1 to {}, or id:{{NAME}} for "
+                  "the {{NAME}} in the route's path",
+                  limits::shard_key_segment));
+}
+
 // `number` counts from 1, for the message.
 Result<KeyPart> parse_part(std::size_t number, std::string_view text) {
   if (text.empty()) {
@@ -78,6 +101,7 @@ Result<KeyPart> parse_part(std::size_t number, std::string_view text) {
     return wrong_part(number, text, fmt::format("takes no name; write {}", word));
   }
   const std::string_view name = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (known->kind == Kind::id) return parse_id(number, text, name);
   if (!is_token(name)) {
     return wrong_part(number, text,
                       fmt::format("needs a name of letters, digits and !#$%&'*+-.^_`|~; write "
@@ -93,6 +117,9 @@ Result<KeyPart> parse_part(std::size_t number, std::string_view text) {
 std::string KeyPart::text() const {
   const auto known = std::find_if(kind_words.begin(), kind_words.end(),
                                   [&](const KindWord& entry) { return entry.kind == kind; });
+  if (kind == Kind::id) {
+    return name.empty() ? fmt::format("id:{}", segment) : fmt::format("id:{{{}}}", name);
+  }
   return known->named ? fmt::format("{}:{}", known->word, name) : std::string(known->word);
 }
 

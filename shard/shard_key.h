@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,12 @@ namespace ringside::shard {
 
 // One part of a request that chooses the replica.
 struct KeyPart {
-  enum class Kind { country, ip, path, query, host, header, cookie };
+  enum class Kind { country, ip, path, query, host, header, cookie, id };
   Kind kind = Kind::path;
-  std::string name;  // of the header (lower case) or cookie
+  std::string name;  // of the header (lower case), the cookie or the placeholder of a route's path
+  // Of an id: which of the path's segments it is, counted from 1. With a placeholder 0, until the
+  // route's path says where that is.
+  std::size_t segment = 0;
   bool operator==(const KeyPart&) const = default;
   [[nodiscard]] std::string text() const;  // as it is written in the configuration
 };
@@ -24,8 +28,9 @@ struct KeySpec {
   [[nodiscard]] bool uses(KeyPart::Kind kind) const noexcept;
   [[nodiscard]] std::string text() const;  // "country,path"
 
-  // `country,path,header:accept-language,…`; an Error names the part that is wrong and what may
-  // stand there. No part may stand twice; at least one, at most limits::shard_key_parts.
+  // `country,path,header:accept-language,id:2,id:{name},…`; an Error names the part that is wrong
+  // and what may stand there. No part may stand twice; at least one, at most
+  // limits::shard_key_parts.
   [[nodiscard]] static Result<KeySpec> parse(std::string_view text);
   [[nodiscard]] static KeySpec country_and_path();
 };

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-Result<MemberAt> read_member(const ObjectReader& object) {
+Result<MemberAt> read_member(const ObjectReader& object, Addresses addresses) {
   const auto known = object.only({"name", "address", "weight", "zone"},
                                  {"buckets", "share", "ready", "terminating", "placed_in"});
   if (!known) return known.error();
@@ -30,11 +30,14 @@ Result<MemberAt> read_member(const ObjectReader& object) {
   }
   out.member.name = *std::move(name);
 
-  const auto address = object.text("address");
-  if (!address) return address.error();
-  auto endpoint = Endpoint::parse(*address);
-  if (!endpoint) return wrong(object.place_of("address"), endpoint.error().message);
-  out.address = *std::move(endpoint);
+  const json* const at = object.find("address");
+  if (addresses == Addresses::needed || (at != nullptr && !at->is_null())) {
+    const auto address = object.text("address");
+    if (!address) return address.error();
+    auto endpoint = Endpoint::parse(*address);
+    if (!endpoint) return wrong(object.place_of("address"), endpoint.error().message);
+    out.address = *std::move(endpoint);
+  }
 
   if (object.find("weight")) {
     const auto weight = object.count("weight");
@@ -55,7 +58,7 @@ Result<MemberAt> read_member(const ObjectReader& object) {
   return out;
 }
 
-Result<std::vector<MemberAt>> read_members(const json* array) {
+Result<std::vector<MemberAt>> read_members(const json* array, Addresses addresses) {
   if (!array) return wrong("members", "is missing; give an array of members, [] for none");
   if (!array->is_array()) {
     return wrong("members",
@@ -71,14 +74,16 @@ Result<std::vector<MemberAt>> read_members(const json* array) {
   std::uint64_t weight = 0;
   for (std::size_t i = 0; i < array->size(); ++i) {
     const ObjectReader object((*array)[i], fmt::format("members[{}]", i));
-    auto member = read_member(object);
+    auto member = read_member(object, addresses);
     if (!member) return member.error();
     if (const auto [first, added] = by_name.emplace(member->member.name, i); !added) {
       return wrong(object.place_of("name"),
                    fmt::format("{} is also the name of members[{}]; each replica needs its own",
                                quotation(member->member.name), first->second));
     }
-    if (const auto [first, added] = by_address.emplace(member->address, i); !added) {
+    const bool is_somewhere = !member->address.host.empty();
+    if (const auto [first, added] = by_address.emplace(member->address, i);
+        is_somewhere && !added) {
       return wrong(object.place_of("address"),
                    fmt::format("{} is also the address of members[{}]; each replica needs its own",
                                quotation(member->address.text()), first->second));
@@ -126,7 +131,7 @@ std::string to_json(const Topology& topology) {
   return out.dump(2) + "\n";
 }
 
-Result<TopologyRequest> parse_topology_json(std::string_view text) {
+Result<TopologyRequest> parse_topology_json(std::string_view text, Addresses addresses) {
   if (text.size() > limits::admin_body_size_bytes) {
     return wrong("the whole", fmt::format("has {} bytes; at most {}", text.size(),
                                           limits::admin_body_size_bytes));
@@ -150,7 +155,7 @@ Result<TopologyRequest> parse_topology_json(std::string_view text) {
     return wrong("scheme", entry.error().message);
   }
   request.scheme = *std::move(scheme);
-  auto members = read_members(object.find("members"));
+  auto members = read_members(object.find("members"), addresses);
   if (!members) return members.error();
   request.members = *std::move(members);
   if (const json* state = object.find("state")) {

@@ -40,6 +40,9 @@ struct TopologyRequest {
 // Unknown keys, wrong types, unknown schemes, values that Topology::make would refuse, and names or
 // addresses that stand twice are errors that name the place (`members[3].weight`) and the remedy;
 // they are the client's.
-[[nodiscard]] Result<TopologyRequest> parse_topology_json(std::string_view text);
+// Where addresses are not needed, a member may have none, or null: what no request is sent to.
+enum class Addresses { needed, not_needed };
+[[nodiscard]] Result<TopologyRequest> parse_topology_json(std::string_view text,
+                                                          Addresses addresses = Addresses::needed);
 
 }  // namespace ringside::shard

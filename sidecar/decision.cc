@@ -41,14 +41,17 @@ Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Set
   }
   decision.route = &settings.routes[*route];
   decision.route->query.apply_to(decision.target);
+  const auto keyed_by = key_for(*decision.route, decision.target);
+  if (!keyed_by) return keyed_by.error();
+  decision.keyed_by = *keyed_by;
 
   const RequestFacts facts{decision.host, decision.target, request.fields, decision.client,
                            decision.country};
   decision.shard_key.clear();
-  build_shard_key(decision.shard_key, decision.route->key, facts);
+  build_shard_key(decision.shard_key, *decision.keyed_by, facts);
   decision.hash = hash64(decision.shard_key);
   decision.extra_key.clear();
-  build_extra_key(decision.extra_key, decision.route->key, facts);
+  build_extra_key(decision.extra_key, *decision.keyed_by, facts);
   if (settings.membership && settings.membership->topology->has_state()) {
     append_shard_key(decision.extra_key, decision.shard_key);
   }

@@ -30,7 +30,8 @@ struct Decision {
   http::Scheme scheme = http::Scheme::http;  // of the client's, as far as is known; no shard key's
   std::string hops_told;  // what a trusted peer says in Settings::client_address_from
   geo::Country country;
-  const Route* route = nullptr;  // into the Settings
+  const Route* route = nullptr;              // into the Settings
+  const shard::KeySpec* keyed_by = nullptr;  // the route's key, or its fallback
   std::string shard_key;
   std::string extra_key;
   std::uint64_t hash = 0;
@@ -41,8 +42,8 @@ struct Decision {
 // Steps 4 to 8 of the life of a request: who asks, from which country, by which route, and the key
 // that chooses the replica. The request is made canonical (canonical_request.h) before anything is
 // made of its fields. Fails for targets and hosts that are malformed, and where no route
-// matches; for TRACE, and for requests that have been at `own_via` before. With hop.answer_here
-// nothing else is decided.
+// matches or the path has not what the route's key takes; for TRACE, and for requests that have
+// been at `own_via` before. With hop.answer_here nothing else is decided.
 [[nodiscard]] Result<void> decide(http::RequestHead& request, const IpAddress& peer,
                                   const Settings& settings, std::string_view own_via,
                                   geo::CountryMemo& countries, Decision& decision);

@@ -16,7 +16,7 @@ namespace {
 // Whether the value is a part of a key, and goes on in the form in which it is there: the replica's
 // rules may make something else of what is only like it.
 bool is_keyed(std::string_view name, const Decision& decision) noexcept {
-  const auto& parts = decision.route->key.parts;
+  const auto& parts = decision.keyed_by->parts;
   return (decision.peer_is_trusted && is_of_proxies(name)) ||
          std::any_of(parts.begin(), parts.end(), [name](const shard::KeyPart& part) {
            return part.kind == shard::KeyPart::Kind::header && http::same_token(part.name, name);
@@ -72,7 +72,7 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
   http::add_hop_fields(out, request, decision.hop, own_via);
   add_forwarded_fields(out, decision, settings);
   // A route whose key is without the country must not let the origin's answer depend on it.
-  if (decision.route->key.uses(shard::KeyPart::Kind::country)) {
+  if (decision.keyed_by->uses(shard::KeyPart::Kind::country)) {
     out.add(settings.country_header, decision.country.code());
   }
   if (upstream == Upstream::origin) return;

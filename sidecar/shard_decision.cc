@@ -1,5 +1,7 @@
 #include "sidecar/shard_decision.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "base/limits.h"
 #include "http/canonical_field.h"
 #include "http/characters.h"
+#include "http/path_pattern.h"
 #include "sidecar/canonical_request.h"
 
 namespace ringside::sidecar {
@@ -104,7 +107,19 @@ void with_value(const shard::KeyPart& part, const RequestFacts& facts, const Use
       return use(header(facts.fields, part.name).value_or(std::string{}));
     case Kind::cookie:
       return use(cookie(facts.fields, part.name).text);
+    case Kind::id:
+      return use(http::path_segment(facts.target.path, part.segment));
   }
+}
+
+// The first id that the path has not; null: it has all.
+const shard::KeyPart* missing_id(const shard::KeySpec& key, std::string_view path) noexcept {
+  const auto missing =
+      std::find_if(key.parts.begin(), key.parts.end(), [&](const shard::KeyPart& part) {
+        return part.kind == shard::KeyPart::Kind::id &&
+               http::path_segment(path, part.segment).empty();
+      });
+  return missing == key.parts.end() ? nullptr : &*missing;
 }
 
 // Escapes what may not stand in a field value or would look like the separators.
@@ -166,12 +181,38 @@ void append_part(std::string& out, const shard::KeyPart& part, const RequestFact
     case Kind::path:
     case Kind::query:
     case Kind::host:
+    case Kind::id:
       return;
   }
   out.push_back('&');
 }
 
 }  // namespace
+
+Result<shard::KeySpec> located(shard::KeySpec key, std::string_view route_path) {
+  for (shard::KeyPart& part : key.parts) {
+    if (part.kind != shard::KeyPart::Kind::id || part.name.empty()) continue;
+    const auto segment = http::placeholder_segment(route_path, part.name);
+    if (!segment) {
+      return invalid_input(
+          fmt::format("{}: the path {} has no {{{}}}; write it where the id stands, as in "
+                      "/users/{{{}}}, or id:N for the Nth segment",
+                      part.text(), route_path, part.name, part.name));
+    }
+    part.segment = *segment;
+  }
+  return key;
+}
+
+Result<const shard::KeySpec*> key_for(const Route& route, const http::Target& target) {
+  const shard::KeyPart* const missing = missing_id(route.key, target.path);
+  if (missing == nullptr) return &route.key;
+  if (route.key_fallback) return &*route.key_fallback;
+  return Error{ErrorKind::malformed, ErrorSource::client, Retry::no,
+               fmt::format("the path has no segment {}, the {} by which route {} chooses a "
+                           "replica; ask for one that has it, or give the route a key_fallback",
+                           missing->segment, missing->text(), route.name)};
+}
 
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts) {
   for (const shard::KeyPart& part : spec.parts) {

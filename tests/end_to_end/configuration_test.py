@@ -40,6 +40,10 @@ WRONG = [
     ("up", "routes:\n- name: a\n  cahce: {ttl: 2m}\n", 3, '"cahce" is no key of a route; did you mean cache?'),
     ("up", "routes:\n- name: a\n- name: a\n  path: /x\n", 3, "another route is named a"),
     ("up", "routes:\n- name: a\n  path: x\n", 3, "starts with /"),
+    ("up", "routes:\n- name: a\n  path: /x/{i d}\n", 3, "write {NAME} as a whole segment"),
+    ("up", "routes:\n- name: a\n  shard_key: id:0\n", 3, "write id:N, from 1 to 64"),
+    ("up", "routes:\n- name: a\n  path: /x/{id}\n  shard_key: id:{x}\n", 2, "has no {x}"),
+    ("up", "routes:\n- name: a\n  key_fallback: path\n", 2, "takes no id; leave it out"),
     ("up", "routes:\n- name: a\n- name: b\n", 1, "routes"),
     ("up", "routes:\n- name: a\n  near_ttl: 1h\n", 3, "at most"),
     ("sidecar", "listen: 127.0.0.1:0\nreplicas: 10\n", 2, "NAME=HOST:PORT"),
@@ -157,7 +161,7 @@ class Validity(Tier):
         for command in ("sidecar", "cache"):
             with self.subTest(command):
                 done = ringside(command, "--config", example, *key, "--validate")
-                self.assertIn("the configuration is valid; 3 routes", done.stdout)
+                self.assertIn("the configuration is valid; 4 routes", done.stdout)
 
     def test_flags_win_over_the_file(self):
         path = self.file("tier.yaml", "replicas: 2\ndrain_deadline: 9s\nmemory: 32MiB\n")

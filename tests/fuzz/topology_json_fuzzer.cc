@@ -24,6 +24,8 @@ std::string written(const shard::TopologyRequest& request) {
 
 void examine(std::string_view input) {
   const auto request = shard::parse_topology_json(input);
+  const auto anywhere = shard::parse_topology_json(input, shard::Addresses::not_needed);
+  RINGSIDE_CHECK(anywhere || !request);
   if (!request) {
     RINGSIDE_CHECK(request.error().kind == ErrorKind::invalid_input);
     check_message(request.error());

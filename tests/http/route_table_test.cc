@@ -20,6 +20,13 @@ const std::vector<RouteMatch> matches{
     {"example.com:8443", "/"},          // 7
     {"only.test", "/in"},               // 8
     {"[::1]", "/"},                     // 9
+    {"p.test", "/users/{id}"},          // 10
+    {"p.test", "/users/me"},            // 11
+    {"p.test", "/users/{id}/orders"},   // 12
+    {"p.test", "/{any}/{page}"},        // 13
+    {"p.test", "/list"},                // 14
+    {"p.test", "/list/{id}/{part}/"},   // 15
+    {"p.test", "/admin"},               // 16
 };
 
 struct Case {
@@ -52,6 +59,26 @@ const std::vector<Case> cases{
     {"[::1]", "/", 9},
     {"", "/", 0},            // HTTP/1.0 without Host
     {"other.test", "*", 0},  // OPTIONS *
+    {"p.test", "/users/7", 10},
+    {"p.test", "/users/7/", 10},
+    {"p.test", "/users/7/friends", 10},
+    {"p.test", "/users/me", 11},  // a name before a placeholder
+    {"p.test", "/users/me/orders", 11},
+    {"p.test", "/users/7/orders", 12},
+    {"p.test", "/users/7/orders/1", 12},
+    {"p.test", "/users/7/ordersx", 10},
+    {"p.test", "/users", 10},  // without its id, where no route has that name
+    {"p.test", "/users/", 10},
+    {"p.test", "/user/7", 13},
+    {"p.test", "/admin/x", 16},  // a name before a placeholder, whatever is longer
+    {"p.test", "/x", 13},
+    {"p.test", "/", 13},
+    {"p.test", "/list", 14},
+    {"p.test", "/list/7", 15},    // without its part
+    {"p.test", "/list/7/a", 14},  // a pattern with a slash at its end wants it
+    {"p.test", "/list/7/a/", 15},
+    {"p.test", "/list/7/a/b", 15},
+    {"p.test", "*", 0},
 };
 
 TEST(RouteTable, FindsTheMostSpecificRoute) {
@@ -93,6 +120,7 @@ TEST(RouteTable, RefusesMatchesThatMakeNoSense) {
   const std::vector<Bad> table{
       {{{"a.test", "/x"}, {"b.test", "/"}, {"a.test", "/x"}}, "routes 1 and 3 are for the same"},
       {{{"", "/"}, {"", "/"}}, "host any, path /"},
+      {{{"", "/a/{x}"}, {"", "/a"}, {"", "/a/{y}"}}, "routes 1 and 3 are for the same"},
       {{{"", ""}}, "start it with /"},
       {{{"", "x"}}, "start it with /"},
       {{{"*", "/"}}, "no host looks like that"},

@@ -9,6 +9,7 @@
 #include "http1/head_parser.h"
 #include "sidecar/decision.h"
 #include "sidecar/messages.h"
+#include "sidecar/shard_decision.h"
 #include "tier/membership.h"
 
 namespace ringside::keys {
@@ -25,6 +26,8 @@ constexpr RouteOf kRoutes[] = {
     {"/account", "country,path,query"},
     {"/cookie", "path,cookie:lang"},
     {"/header", "path,header:x-plan"},
+    {"/id", "id:2"},
+    {"/user/{id}/page", "id:{id},header:x-plan"},
 };
 
 std::string head_of(std::string_view method, const http::Target& target, std::string_view host,
@@ -54,7 +57,8 @@ Chain::Chain() {
     sidecar::Route asked;
     asked.name = row.path;
     asked.match = matches.back();
-    asked.key = *shard::KeySpec::parse(row.shard_key);
+    asked.key = *sidecar::located(*shard::KeySpec::parse(row.shard_key), row.path);
+    asked.key_fallback = shard::KeySpec::country_and_path();
     sidecar_.routes.push_back(std::move(asked));
     cache_.routes.push_back({std::string(row.path), matches.back(), {}, {}});
   }

@@ -32,7 +32,18 @@ constexpr auto kTargets = std::to_array<std::string_view>({"/static/a",
                                                            "/account?",
                                                            "/static/../account",
                                                            "/cookie#",
-                                                           "/static\\..\\account"});
+                                                           "/static\\..\\account",
+                                                           "/id",
+                                                           "/id/",
+                                                           "/id/7",
+                                                           "/id//7",
+                                                           "/id/%37/a",
+                                                           "/id/7;x",
+                                                           "/id/7%2f8",
+                                                           "/user/7/page",
+                                                           "/user//page",
+                                                           "/user/../id/7",
+                                                           "/user/7//page?q"});
 constexpr auto kHosts =
     std::to_array<std::string_view>({"a.test", "A.test", "a.test:80", "a.test.", "b.test"});
 constexpr auto kMethods = std::to_array<std::string_view>({"GET", "GET", "GET", "HEAD", "POST"});

@@ -74,6 +74,26 @@ TEST(CommandLine, Others) {
   EXPECT_THAT(parse({"cache", "--help"})->help, HasSubstr("--peers"));
 }
 
+TEST(CommandLine, APlanAndADryRunOfScale) {
+  const auto dry = parse({"scale", "11", "--admin", "h:9", "--dry-run"});
+  ASSERT_TRUE(dry) << dry.error().message;
+  EXPECT_TRUE(dry->scale.dry_run);
+  EXPECT_EQ(dry->plan.to, "11");
+  EXPECT_EQ(dry->plan.admins.at(0).text(), "h:9");
+
+  const auto plan = parse({"plan", "--to", "a,b;weight=2", "--scheme", "vbucket", "--admin",
+                           "h:1,h:2", "--move-rate", "5", "--at-most", "10%", "--json"});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->verb, Verb::plan);
+  EXPECT_EQ(plan->plan.to, "a,b;weight=2");
+  EXPECT_EQ(plan->plan.scheme, "vbucket");
+  ASSERT_EQ(plan->plan.admins.size(), 2U);
+  EXPECT_EQ(plan->plan.admins[1].text(), "h:2");
+  EXPECT_EQ(plan->plan.move_rate_mib_s, 5U);
+  EXPECT_DOUBLE_EQ(plan->plan.share_most.value(), 0.1);
+  EXPECT_TRUE(plan->plan.json);
+}
+
 TEST(CommandLine, WrongUseIsOneLineThatNamesTheCommand) {
   struct Case {
     std::vector<const char*> words;
@@ -126,6 +146,28 @@ TEST(CommandLine, WrongUseIsOneLineThatNamesTheCommand) {
     EXPECT_THAT(line.error().message, StartsWith(one.start));
     EXPECT_THAT(line.error().message, HasSubstr(one.message));
     EXPECT_EQ(line.error().message.find('\n'), std::string::npos) << line.error().message;
+  }
+}
+
+TEST(CommandLine, WrongUseOfPlanNamesTheOption) {
+  struct Row {
+    std::vector<const char*> words;
+    std::string start;
+    std::string remedy;
+  };
+  for (const Row& row : std::vector<Row>{
+           {{"scale", "3", "--dry-run", "--watch"}, "ringside scale: ", "--dry-run"},
+           {{"plan"}, "ringside plan: ", "give --to, --scheme or both"},
+           {{"plan", "--to", "3", "--from", "f", "--admin", "h:1"}, "ringside plan: ", "--from"},
+           {{"plan", "--to", "3", "--at-most", "10"}, "ringside plan: --at-most: ", "0% to 100%"},
+           {{"plan", "--to", "3", "--move-rate", "fast"}, "ringside plan: --move-rate: ", "fast"},
+           {{"plan", "--to", "3", "--admin", "h:1,x"}, "ringside plan: --admin: ", "x"},
+           {{"plan", "3"}, "ringside plan: ", ""},
+       }) {
+    const auto line = parse(row.words);
+    ASSERT_FALSE(line) << row.remedy;
+    EXPECT_THAT(line.error().message, StartsWith(row.start));
+    EXPECT_THAT(line.error().message, HasSubstr(row.remedy));
   }
 }
 

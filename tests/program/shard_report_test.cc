@@ -59,6 +59,25 @@ TEST(ShardReport, TheRoutesQueryRulesGoBeforeItsKey) {
   EXPECT_EQ(find_shard(*settings, {}, {}, "/a?z&utm_id=1&c")->key, "/a\nz&utm_id=1&c\n");
 }
 
+TEST(ShardReport, ShowsTheIdTheFallbackAndWhatIsRefused) {
+  const auto settings = settings_of(
+      "routes:\n - name: users\n   path: /users/{id}\n   shard_key: 'id:{id}'\n"
+      "   key_fallback: country,path\n - name: items\n   path: /items\n   shard_key: id:2\n");
+  const auto user = find_shard(*settings, {}, {}, "/users/anna/x");
+  ASSERT_TRUE(user) << user.error().message;
+  EXPECT_EQ(user->key, "anna\n");
+  EXPECT_EQ(user->keyed_by, "id:{id}");
+  const auto list = find_shard(*settings, {}, {}, "/users");
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_EQ(list->key, "ZZ\n/users\n");
+  EXPECT_EQ(list->keyed_by, "country,path");
+  EXPECT_THAT(to_table({*list}), HasSubstr("users (fallback)"));
+  EXPECT_TRUE(nlohmann::json::parse(to_json({*list}))[0]["is_fallback"].get<bool>());
+  const auto refused = find_shard(*settings, {}, {}, "/items");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the path has no segment 2, the id:2"));
+}
+
 TEST(ShardReport, RefusesWhatIsNoUrl) {
   const auto settings = settings_of("replicas: 2");
   for (const char* const url : {"", "a", "http://", "http://h h/", "/a b", "ftp://h/"}) {

@@ -31,6 +31,10 @@ TEST(KeySpec, ReadsWhatItWrites) {
       {"cookie:a,cookie:A,header:a",
        {{Kind::cookie, "a"}, {Kind::cookie, "A"}, {Kind::header, "a"}},
        "cookie:a,cookie:A,header:a"},
+      {"id:2", {{Kind::id, "", 2}}, "id:2"},
+      {"path, id:{user-id} ,id:64",
+       {{Kind::path, ""}, {Kind::id, "user-id"}, {Kind::id, "", 64}},
+       "path,id:{user-id},id:64"},
   };
   for (const Case& c : cases) {
     const auto spec = KeySpec::parse(c.written);
@@ -48,7 +52,8 @@ TEST(KeySpec, NamesThePartThatIsWrongAndWhatMayStandThere) {
     std::string remedy;
   };
   const Case cases[] = {
-      {"", "part 1, \"\"", "country, ip, path, query, host, header:NAME or cookie:NAME"},
+      {"", "part 1, \"\"",
+       "country, ip, path, query, host, header:NAME, cookie:NAME, id:N or id:{NAME}"},
       {"  ", "part 1, \"\"", "country, ip"},
       {"country,", "part 2, \"\"", "country, ip"},
       {",path", "part 1, \"\"", "country, ip"},
@@ -62,6 +67,16 @@ TEST(KeySpec, NamesThePartThatIsWrongAndWhatMayStandThere) {
       {"header:", "part 1, \"header:\"", "write header:NAME"},
       {"header:a b", "part 1, \"header:a b\"", "write header:NAME"},
       {"cookie:a:b", "part 1, \"cookie:a:b\"", "write cookie:NAME"},
+      {"id", "part 1, \"id\"", "write id:N, from 1 to 64, or id:{NAME}"},
+      {"path,id:0", "part 2, \"id:0\"", "names no segment of the path; write id:N"},
+      {"id:65", "part 1, \"id:65\"", "from 1 to 64"},
+      {"id:-1", "part 1, \"id:-1\"", "write id:N"},
+      {"id:2x", "part 1, \"id:2x\"", "write id:N"},
+      {"id:user", "part 1, \"id:user\"", "id:{NAME}"},
+      {"id:{}", "part 1, \"id:{}\"", "id:{NAME}"},
+      {"id:{a b}", "part 1, \"id:{a b}\"", "id:{NAME}"},
+      {"id:99999999999999999999999", "part 1, ", "from 1 to 64"},
+      {"id:2,id:2", "part 2, \"id:2\"", "leave one of them out"},
       {"cookie:a\nb", "part 1, \"cookie:a?b\"", "write cookie:NAME"},
   };
   for (const Case& c : cases) {

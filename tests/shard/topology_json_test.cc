@@ -65,6 +65,22 @@ TEST(TopologyJson, ReadsARequestOfAsLittleAsMayBe) {
 }
 
 // What was shown could not be sent back.
+TEST(TopologyJson, ReadsMembersWithoutAddressWhereNoneIsNeeded) {
+  const std::string text =
+      R"({"scheme": "ring", "members": [{"name": "a"}, {"name": "b", "address": null}]})";
+  EXPECT_FALSE(parse_topology_json(text));
+  const auto request = parse_topology_json(text, Addresses::not_needed);
+  ASSERT_TRUE(request) << request.error().message;
+  ASSERT_EQ(request->members.size(), 2U);
+  EXPECT_EQ(request->members[1].address.host, "");
+  for (const std::string_view wrong :
+       {R"({"scheme": "ring", "members": [{"name": "a", "address": "x"}]})",
+        R"({"scheme": "ring", "members": [{"name": "a", "address": 1}]})",
+        R"({"scheme": "ring", "members": [{"name": "a"}, {"name": "a"}]})"}) {
+    EXPECT_FALSE(parse_topology_json(wrong, Addresses::not_needed)) << wrong;
+  }
+}
+
 TEST(TopologyJson, ReadsWhatItShows) {
   const auto topology = *Topology::make({{"cache-0", 2, "a"}}, "ring", 7);
   json shown = json::parse(to_json(*topology));

@@ -205,6 +205,51 @@ TEST_F(Decide, WhatNoRouteIsForIsOursToRefuse) {
   }
 }
 
+TEST_F(Decide, AnIdOfThePathChoosesTheReplica) {
+  settings_.routes = {route_of("users", "", "/users/{id}", "id:{id},country"),
+                      route_of("third", "", "/third", "id:3"),
+                      route_of("orders", "", "/users/{id}/orders/{order}", "id:{order}")};
+  settings_.routes[0].key_fallback = shard::KeySpec::parse("host").value();
+  settings_.routes[2].key_fallback = shard::KeySpec::parse("path").value();
+  complete(settings_);
+  struct Row {
+    std::string target;
+    std::string_view shard_key;
+    std::string_view extra_key;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"/users/7", "7\nFR\n", "country=FR&"},
+           {"/users/anna%20b/x?q", "anna%20b\nFR\n", "country=FR&"},
+           {"/users/%37", "7\nFR\n", "country=FR&"},
+           {"/users/7/orders", "/users/7/orders\n", ""},  // the fallback of the longest
+           {"/users/7/orders/99/lines", "99\n", ""},
+           {"/users", "a.test\n", ""},  // the fallback
+           {"/users/", "a.test\n", ""},
+           {"/third/b/c", "c\n", ""},
+           {"/third/b//c", "c\n", ""},
+       }) {
+    ASSERT_TRUE(get(row.target, "Host: a.test\r\n", "2.1.2.3")) << row.target;
+    EXPECT_EQ(decision_.shard_key, row.shard_key) << row.target;
+    EXPECT_EQ(decision_.extra_key, row.extra_key) << row.target;
+  }
+}
+
+TEST_F(Decide, APathWithoutTheIdThatItsRouteTakesIsRefused) {
+  settings_.routes = {route_of("users", "", "/users/{id}", "id:{id}"),
+                      route_of("third", "", "/third", "path,id:3")};
+  complete(settings_);
+  for (const auto& [target, words] : std::vector<std::pair<std::string, std::string>>{
+           {"/users", "the path has no segment 2, the id:{id} by which route users chooses a"},
+           {"/users/", "the path has no segment 2"},
+           {"/third/b/", "the path has no segment 3, the id:3 by which route third chooses a"}}) {
+    const auto decided = get(target, "Host: a.test\r\n", "2.1.2.3");
+    ASSERT_FALSE(decided) << target;
+    EXPECT_EQ(decided.error().kind, ErrorKind::malformed);
+    EXPECT_EQ(decided.error().source, ErrorSource::client);
+    EXPECT_EQ(decided.error().message.find(words), 0U) << decided.error().message;
+  }
+}
+
 TEST_F(Decide, MalformedTargetsAndHostsAreTheClients) {
   for (const auto* head : {"GET /a%00 HTTP/1.1\r\nHost: a.test\r\n\r\n",
                            "GET /a%zz HTTP/1.1\r\nHost: a.test\r\n\r\n"}) {

@@ -12,6 +12,7 @@
 #include "shard/shard_key.h"
 #include "shard/topology.h"
 #include "sidecar/settings.h"
+#include "sidecar/shard_decision.h"
 
 namespace ringside::sidecar {
 
@@ -39,7 +40,7 @@ inline Route route_of(std::string name, std::string host, std::string path_prefi
   Route route;
   route.name = std::move(name);
   route.match = {std::move(host), std::move(path_prefix)};
-  route.key = shard::KeySpec::parse(key).value();
+  route.key = located(shard::KeySpec::parse(key).value(), route.match.path_prefix).value();
   return route;
 }
 

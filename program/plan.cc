@@ -1,0 +1,171 @@
+#include "program/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ringside::program {
+namespace {
+
+using shard::MemberIndex;
+using shard::Topology;
+
+bool is_by_bucket(const Topology& topology) noexcept {
+  return !topology.bucket_owners().empty() || topology.members().empty();
+}
+
+// Whose a unit is; npos: nobody's, for there are no members.
+constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+struct Owners {
+  std::size_t before = nobody;
+  std::size_t after = nobody;
+};
+
+std::size_t bucket_owner(const Topology& topology, std::size_t bucket) noexcept {
+  return topology.members().empty() ? nobody : topology.bucket_owners()[bucket];
+}
+
+std::size_t key_owner(const Topology& topology, const shard::ShardKey& key) {
+  return topology.members().empty() ? nobody : topology.owner(key);
+}
+
+std::vector<Owners> owners_of_units(const Topology& before, const Topology& after, bool by_bucket) {
+  std::vector<Owners> owners;
+  if (by_bucket) {
+    owners.reserve(shard::bucket_count);
+    for (std::size_t bucket = 0; bucket < shard::bucket_count; ++bucket) {
+      owners.push_back({bucket_owner(before, bucket), bucket_owner(after, bucket)});
+    }
+    return owners;
+  }
+  owners.reserve(limits::plan_keys);
+  for (std::size_t number = 0; number < limits::plan_keys; ++number) {
+    const std::string bytes = fmt::format("ZZ\n/{}\n", number);
+    const shard::ShardKey key{bytes, hash64(bytes)};
+    owners.push_back({key_owner(before, key), key_owner(after, key)});
+  }
+  return owners;
+}
+
+const std::string& name_of(const Topology& topology, std::size_t member) {
+  static const std::string none;
+  return member == nobody ? none : topology.members()[member].name;
+}
+
+StoreTold share_of(const StoreTold& told, double share) noexcept {
+  return {told.responses * share, told.bytes * share, told.requests * share};
+}
+
+void add(StoreTold& sum, const StoreTold& more) noexcept {
+  sum.responses += more.responses;
+  sum.bytes += more.bytes;
+  sum.requests += more.requests;
+}
+
+struct Counts {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> moved;  // by owners before and after
+  std::map<std::size_t, std::size_t> owned;                          // before
+};
+
+Counts count(const Topology& before, const Topology& after, const std::vector<Owners>& units) {
+  Counts counts;
+  for (const Owners& owners : units) {
+    ++counts.owned[owners.before];
+    if (name_of(before, owners.before) == name_of(after, owners.after)) continue;
+    ++counts.moved[{owners.before, owners.after}];
+  }
+  return counts;
+}
+
+void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
+  for (const auto& [pair, units] : counts.moved) {
+    PlannedMove move{name_of(*basis.before, pair.first), name_of(*basis.after, pair.second), units,
+                     std::nullopt};
+    if (const auto store = basis.stores.find(move.from); store != basis.stores.end()) {
+      const auto owned = static_cast<double>(counts.owned.at(pair.first));
+      move.told = share_of(store->second, static_cast<double>(units) / owned);
+    } else if (!move.from.empty() &&
+               (plan.untold.empty() || plan.untold.back() != move.from)) {  // sorted by giver
+      plan.untold.push_back(move.from);
+    }
+    plan.moved += units;
+    plan.moves.push_back(std::move(move));
+  }
+  std::stable_sort(plan.moves.begin(), plan.moves.end(),
+                   [](const PlannedMove& a, const PlannedMove& b) { return a.units > b.units; });
+}
+
+void fill_told(Plan& plan, const PlanBasis& basis) {
+  if (basis.stores.empty()) return;
+  StoreTold stored;
+  for (const auto& [name, store] : basis.stores) add(stored, store);
+  StoreTold moved;
+  std::map<std::string_view, double> taken_bytes;
+  for (const PlannedMove& move : plan.moves) {
+    if (!move.told) continue;
+    add(moved, *move.told);
+    taken_bytes[move.to] += move.told->bytes;
+  }
+  plan.stored_bytes = stored.bytes;
+  plan.told = moved;
+  if (stored.requests > 0 && plan.untold.empty()) {
+    plan.request_share = moved.requests / stored.requests;
+  }
+  if (!plan.by_bucket || basis.move_rate_mib_s == 0) return;
+  double most_bytes = 0;
+  for (const auto& [name, bytes] : taken_bytes) most_bytes = std::max(most_bytes, bytes);
+  const double rate_bytes_s = static_cast<double>(basis.move_rate_mib_s * limits::kMiB);
+  plan.seconds = most_bytes / rate_bytes_s;
+}
+
+// Whose each of the shards is: a bucket's owner is its number modulo them.
+std::vector<std::string> shards_of(const Topology& topology) {
+  std::size_t weight = 0;
+  for (const shard::Member& member : topology.members()) weight += member.weight;
+  std::vector<std::string> shards;
+  for (std::size_t shard = 0; shard < weight; ++shard) {
+    shards.push_back(name_of(topology, topology.bucket_owners()[shard]));
+  }
+  return shards;
+}
+
+std::optional<Reshard> reshard_of(const Topology& before, const Topology& after) {
+  const auto is_modulo = [](const Topology& topology) {
+    return topology.scheme() == "modulo" && !topology.members().empty();
+  };
+  if (!is_modulo(before) || !is_modulo(after)) return std::nullopt;
+  Reshard reshard{shards_of(before), shards_of(after), {}};
+  if (reshard.before == reshard.after) return std::nullopt;
+  const std::size_t count = reshard.before.size() * reshard.after.size();
+  if (count > limits::plan_shards) return reshard;
+  for (std::size_t number = 0; number < count; ++number) {
+    reshard.small.push_back({number % reshard.before.size(), number % reshard.after.size(),
+                             (shard::bucket_count - number - 1) / count + 1});
+  }
+  return reshard;
+}
+
+}  // namespace
+
+double Plan::moved_share() const noexcept {
+  return units == 0 ? 0 : static_cast<double>(moved) / static_cast<double>(units);
+}
+
+Plan make_plan(const PlanBasis& basis) {
+  const Topology& before = *basis.before;
+  const Topology& after = *basis.after;
+  Plan plan;
+  plan.before = basis.before;
+  plan.after = basis.after;
+  plan.by_bucket = is_by_bucket(before) && is_by_bucket(after);
+  plan.move_rate_mib_s = basis.move_rate_mib_s;
+  const auto units = owners_of_units(before, after, plan.by_bucket);
+  plan.units = units.size();
+  fill_moves(plan, basis, count(before, after, units));
+  fill_told(plan, basis);
+  plan.reshard = reshard_of(before, after);
+  return plan;
+}
+
+}  // namespace ringside::program
