@@ -12,6 +12,7 @@
 #include "base/quotation.h"
 #include "program/admin_access.h"
 #include "program/options.h"
+#include "program/simulate_command_line.h"
 #include "program/spelling.h"
 #include "program/values.h"
 
@@ -31,6 +32,7 @@ struct Texts {
   std::string scale_to;
   std::string scale_at = "50";
   bool forwarded = false;
+  SimulateTexts simulate;
 };
 
 std::string help_of(const Option& option, Command command) {
@@ -195,6 +197,8 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
       return read_scale(texts, out.scale);
     case Verb::replay:
       return read_replay(texts, out.replay);
+    case Verb::simulate:
+      return read_simulate(texts.simulate, out.simulate);
     default:
       return {};
   }
@@ -273,7 +277,7 @@ struct Subcommand {
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
 };
-constexpr std::array<Subcommand, 7> subcommands{{
+constexpr std::array<Subcommand, 8> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
@@ -281,6 +285,7 @@ constexpr std::array<Subcommand, 7> subcommands{{
     {"cache", Verb::cache, "A cache replica", Command::cache},
     {"replay", Verb::replay, "Send the requests of an access log and count hits"},
     {"shard", Verb::shard, "Tell to which replica URLs belong", Command::shard},
+    {"simulate", Verb::simulate, "Compare sharding schemes while replicas come and go"},
     {"version", Verb::version, "Tell the version and what it was built with"},
 }};
 
@@ -289,6 +294,7 @@ void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, C
   if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
   if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
+  if (subcommand.verb == Verb::simulate) add_simulate(app, texts.simulate);
 }
 
 // Without the first word CLI11 would take its options for ours and its words for a subcommand's.

@@ -6,19 +6,21 @@
 #include "program/invocation.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
+#include "program/simulate.h"
 #include "replay/replay.h"
 
 namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, replay };
+  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, replay, simulate };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
   replay::ReplayOptions replay;
+  SimulateOptions simulate;
 };
 
 // An Error is one line: `ringside COMMAND: what is wrong; remedy`.
