@@ -13,6 +13,7 @@
 #include "program/admin_access.h"
 #include "program/options.h"
 #include "program/plan_flags.h"
+#include "program/simulate_command_line.h"
 #include "program/spelling.h"
 #include "program/split_flags.h"
 #include "program/values.h"
@@ -34,6 +35,7 @@ struct Texts {
   PlanTexts plan;
   std::string scale_at = "50";
   bool forwarded = false;
+  SimulateTexts simulate;
 };
 
 std::string help_of(const Option& option, Command command) {
@@ -222,6 +224,8 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
     }
     case Verb::replay:
       return read_replay(texts, out.replay);
+    case Verb::simulate:
+      return read_simulate(texts.simulate, out.simulate);
     default:
       return {};
   }
@@ -300,7 +304,7 @@ struct Subcommand {
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
 };
-constexpr std::array<Subcommand, 9> subcommands{{
+constexpr std::array<Subcommand, 10> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
     {"split", Verb::split, "Cut a shard of a running tier, or place a key of its directory"},
@@ -310,6 +314,7 @@ constexpr std::array<Subcommand, 9> subcommands{{
     {"cache", Verb::cache, "A cache replica", Command::cache},
     {"replay", Verb::replay, "Send the requests of an access log and count hits"},
     {"shard", Verb::shard, "Tell to which replica URLs belong", Command::shard},
+    {"simulate", Verb::simulate, "Compare sharding schemes while replicas come and go"},
     {"version", Verb::version, "Tell the version and what it was built with"},
 }};
 
@@ -326,6 +331,7 @@ void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, C
     add_admin_token(app, texts);
   }
   if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
+  if (subcommand.verb == Verb::simulate) add_simulate(app, texts.simulate);
 }
 
 // Without the first word CLI11 would take its options for ours and its words for a subcommand's.

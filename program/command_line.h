@@ -7,6 +7,7 @@
 #include "program/plan_command.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
+#include "program/simulate.h"
 #include "program/split.h"
 #include "replay/replay.h"
 
@@ -14,7 +15,20 @@ namespace ringside::program {
 
 // A parsed command line. Only what belongs to `command` is meaningful.
 struct CommandLine {
-  enum class Verb { help, options, version, up, sidecar, cache, shard, scale, split, plan, replay };
+  enum class Verb {
+    help,
+    options,
+    version,
+    up,
+    sidecar,
+    cache,
+    shard,
+    scale,
+    split,
+    plan,
+    simulate,
+    replay
+  };
   Verb verb = Verb::help;
   std::string help;       // for Verb::help: what to print
   Invocation invocation;  // of up, sidecar, cache, shard
@@ -23,6 +37,7 @@ struct CommandLine {
   SplitOptions split;
   PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
+  SimulateOptions simulate;
 };
 
 // An Error is one line: `ringside COMMAND: what is wrong; remedy`.

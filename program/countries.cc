@@ -2,25 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <system_error>
-
 #include "base/log.h"
+#include "program/shared_file.h"
 
 namespace ringside::program {
 
 std::string country_file(const Configuration& configuration) {
-  namespace fs = std::filesystem;
-  if (!configuration.geo.empty()) return configuration.geo;
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  if (failure) return {};
-  const fs::path folder = program.parent_path();
-  for (const fs::path& base : {folder, folder.parent_path()}) {
-    const fs::path file = base / "share" / "ringside" / "country.mmdb";
-    if (fs::exists(file, failure)) return file.string();
-  }
-  return {};
+  return configuration.geo.empty() ? shared_file("country.mmdb") : configuration.geo;
 }
 
 Result<Countries> open_countries(const Configuration& configuration) {

@@ -23,6 +23,7 @@
 #include "program/settings.h"
 #include "program/sidecar_service.h"
 #include "program/signals.h"
+#include "program/simulate.h"
 #include "program/start_warnings.h"
 #include "program/tier.h"
 #include "program/version.h"
@@ -222,6 +223,10 @@ int run(int argc, const char* const* argv) {
     }
     case Verb::replay:
       return replay::run_replay(line->replay);
+    case Verb::simulate: {
+      const auto simulated = run_simulate(line->simulate, system_clock());
+      return simulated ? success : fail("simulate", simulated.error());
+    }
     case Verb::up:
     case Verb::sidecar:
     case Verb::cache:

@@ -30,7 +30,7 @@ def tarball(database: bytes) -> bytes:
 class FetchCountries(ProjectTest):
     def setUp(self) -> None:
         super().setUp()
-        for name in ("lib.sh", "fetch-countries"):
+        for name in ("lib.sh", "npm.sh", "fetch-countries"):
             self.script = self.copy_script(name)
         self.write("bin/npm", NPM, 0o755)
         self.cache = self.folder / "cache"
