@@ -163,15 +163,6 @@ Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
 }
 
-// What is asked for as a plan.
-PlanOptions plan_of(const ScaleOptions& scale) {
-  PlanOptions plan;
-  plan.to = std::to_string(scale.replicas);
-  plan.admins = {scale.admin};
-  plan.token = scale.token;
-  return plan;
-}
-
 Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
   if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
   if (auto token = read_token(texts, out.admin_token); !token) return token;
@@ -206,6 +197,9 @@ void read_options(const CLI::App& app, Command command, Invocation& out) {
 }
 
 Result<void> read_texts(const Texts& texts, CommandLine& out) {
+  const auto with_token = [&](Result<void> read, std::string& token) {
+    return read ? read_token(texts, token) : read;
+  };
   switch (out.verb) {
     case Verb::shard:
       return read_shard(texts, out.shard);
@@ -214,14 +208,10 @@ Result<void> read_texts(const Texts& texts, CommandLine& out) {
       if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
       return read;
     }
-    case Verb::split: {
-      auto read = read_split_flags(texts.admin, out.split);
-      return read ? read_token(texts, out.split.token) : read;
-    }
-    case Verb::plan: {
-      auto read = read_plan_flags(texts.plan, out.plan);
-      return read ? read_token(texts, out.plan.token) : read;
-    }
+    case Verb::split:
+      return with_token(read_split_flags(texts.admin, out.split), out.split.token);
+    case Verb::plan:
+      return with_token(read_plan_flags(texts.plan, out.plan), out.plan.token);
     case Verb::replay:
       return read_replay(texts, out.replay);
     case Verb::simulate:

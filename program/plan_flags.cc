@@ -56,4 +56,12 @@ Result<void> read_plan_flags(const PlanTexts& texts, PlanOptions& out) {
   return {};
 }
 
+PlanOptions plan_of(const ScaleOptions& scale) {
+  PlanOptions plan;
+  plan.to = std::to_string(scale.replicas);
+  plan.admins = {scale.admin};
+  plan.token = scale.token;
+  return plan;
+}
+
 }  // namespace ringside::program

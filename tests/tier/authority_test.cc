@@ -167,22 +167,6 @@ TEST(Authority, WhatWasGivenAndDidNotArriveIsGivenAgain) {
   EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
 }
 
-// Else it would ask the origin for what is on its way.
-TEST(Authority, WhatIsGivenWithABatchIsTakenWithTheBatchAlone) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
-  EXPECT_EQ(tier.at("a").give(moved, "c")->epoch, 1U);
-  EXPECT_EQ(tier.at("a").other_holder(moved, "c", false), (Authority::Other{"c"}));
-  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}))
-      << "what was stored has expired, or there was nothing";
-}
-
 TEST(Authority, WhatWasGivenToWhoIsNotItsOwnerAnyMoreIsGivenToTheNextOne) {
   const auto before = membership_of({"a", "b"});
   const auto between = membership_of({"a", "b", "c"});

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "shard/topology.h"
+#include "tests/tier/some_membership.h"
+#include "tests/tier/some_tier.h"
+#include "tier/authority.h"
+
+// What goes with a bucket that is given, and with one that was cut.
+namespace ringside::tier {
+namespace {
+
+using Way = Authority::Way;
+using shard::Bucket;
+
+// The first bucket that `from` has in `before` and `to` in `after`.
+Bucket moved_bucket(const Membership& before, const Membership& after, const std::string& from,
+                    const std::string& to) {
+  for (const shard::Move& move : shard::diff(*before.topology, *after.topology)) {
+    if (before.name(*move.from) == from && after.name(*move.to) == to) return move.bucket;
+  }
+  ADD_FAILURE() << "nothing moves";
+  return 0;
+}
+
+// Else it would ask the origin for what is on its way.
+TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").give(moved, "c")->epoch, 1U);
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", false), (Authority::Other{"c"}));
+  EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}))
+      << "what was stored has expired, or there was nothing";
+}
+
+// One range of a's, and the same cut at m, where b has what is behind.
+MembershipPointer ranges(bool is_cut) {
+  shard::State state{{{"", "a", std::nullopt}}, {}};
+  if (is_cut) state.shards.push_back({"m", "b", 0});
+  return make_membership(members_at({"a", "b", "c"}), "range", is_cut ? 2 : 1, state).value();
+}
+
+struct CutTier : Tier {
+  CutTier() : Tier({"a", "b", "c"}) {
+    for (const char* name : {"a", "b", "c"}) at(name).follow(ranges(false));
+    talk();
+  }
+};
+
+TEST(Gift, WhoHadABucketHasWhatIsCutOfIt) {
+  CutTier tier;
+  EXPECT_GT(tier.at("a").own().epoch(0), 0U);
+  EXPECT_EQ(tier.at("a").own().epoch(1), 0U);
+  tier.at("a").follow(ranges(true));
+  EXPECT_EQ(tier.at("a").own().epoch(1), tier.at("a").own().epoch(0));
+  tier.at("b").follow(ranges(true));
+  tier.talk();
+  EXPECT_EQ(tier.at("b").direction(1).holder->name, "a");
+  EXPECT_EQ(tier.at("a").to_give("b"), std::vector<Bucket>{1});
+}
+
+TEST(Gift, WhoHasNotHeardOfACutHasAllOfIt) {
+  CutTier tier;
+  tier.at("b").follow(ranges(true));
+  tier.talk();
+  EXPECT_EQ(tier.at("b").direction(1).holder->name, "a");
+  EXPECT_EQ(tier.at("b").own().epoch(1), 0U) << "it takes nothing over";
+}
+
+TEST(Gift, WhoHasNotHeardOfACutIsGivenNoPart) {
+  CutTier tier;
+  shard::State state{{{"", "c", std::nullopt}, {"m", "b", 0}}, {}};
+  tier.at("a").follow(make_membership(members_at({"a", "b", "c"}), "range", 2, state).value());
+  EXPECT_FALSE(tier.at("a").give(0, "c")) << "c would take the other part for its own";
+  tier.at("c").follow(make_membership(members_at({"a", "b", "c"}), "range", 2, state).value());
+  tier.talk();
+  EXPECT_TRUE(tier.at("a").give(0, "c"));
+}
+
+TEST(Gift, WhatIsGivenByWhoHasNotHeardOfACutIsAllOfIt) {
+  CutTier tier;
+  tier.at("b").follow(ranges(true));
+  tier.at("b").take(0, 1, 1);
+  EXPECT_GT(tier.at("b").own().epoch(0), 0U);
+  EXPECT_GT(tier.at("b").own().epoch(1), 0U);
+  tier.at("c").follow(ranges(true));
+  tier.at("c").take(0, 1, 2);
+  EXPECT_EQ(tier.at("c").own().epoch(1), 0U);
+}
+
+TEST(Gift, OfOtherNumbersNothingIsKnown) {
+  CutTier tier;
+  shard::State other{{{"", "a", std::nullopt}, {"x", "b", std::nullopt}}, {}};
+  tier.at("a").follow(make_membership(members_at({"a", "b", "c"}), "range", 3, other).value());
+  EXPECT_EQ(tier.at("a").own().epoch(0), 0U);
+  tier.talk();
+  EXPECT_EQ(tier.at("b").own().epoch(0), 0U) << "it knows the other numbers still";
+}
+
+}  // namespace
+}  // namespace ringside::tier
