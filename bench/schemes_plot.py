@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 BLUE, LIGHT, ORANGE, GREY = "#0072b2", "#a3bfdb", "#e69f00", "#6b6b6b"
+CUT = 2.5  # a bar of a scheme that gives all to one replica is no longer than that
 
 
 def bars(place, names, values, texts, colour) -> None:
@@ -25,8 +26,9 @@ def spans(place, names, rows) -> None:
             (row["keys_min"], row["keys_peak"], -0.19, BLUE),
             (row["requests_min"], row["requests_peak"], 0.19, ORANGE),
         ):
-            place.barh(index + shift, high - low, left=low, height=0.34, color=colour)
-            place.text(high, index + shift, f" {low:.2f}–{high:.2f}", va="center", fontsize=7)
+            end = min(high, CUT)
+            place.barh(index + shift, end - low, left=low, height=0.34, color=colour)
+            place.text(end, index + shift, f" {low:.2f}–{high:.2f}", va="center", fontsize=7)
     place.set_yticks(range(len(names)), names)
     place.axvline(1, color="#333", linestyle="--", linewidth=1)
 
@@ -47,7 +49,7 @@ def draw(report: dict, file: pathlib.Path) -> None:
     places[0].set_xlabel("% of all keys", fontsize=8)
     spans(places[1], names, rows)
     places[1].set_title("Emptiest to fullest replica afterwards\n"
-                        "(blue: keys; orange: requests; dashed: even)", fontsize=9, loc="left")
+                        "(blue: keys; orange: requests; dashed: even; cut at 2.5)", fontsize=9, loc="left")
     places[1].set_xlabel("multiple of the replica's fair share", fontsize=8)
     cost = [row["look_up_ns"] for row in rows]
     bars(places[2], names, cost, [f"{value:.3g}" for value in cost], GREY)

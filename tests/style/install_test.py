@@ -31,8 +31,8 @@ class Install(ProjectTest):
         for name in ("LICENSE", "README.md", "SECURITY.md"):
             self.assertTrue((documents / name).is_file(), name)
 
-    def test_the_country_database_comes_along_where_there_is_one(self) -> None:
-        for name in ("country.mmdb", "country.LICENSE"):
+    def test_what_npm_has_comes_along_where_it_is_there(self) -> None:
+        for name in ("country.mmdb", "country.LICENSE", "chart.js", "chart.LICENSE"):
             built = BUILD / "share/ringside" / name
             installed = self.folder / "share/ringside" / name
             self.assertEqual(installed.is_file(), built.is_file(), name)
