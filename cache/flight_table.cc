@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "cache/store.h"
 
 namespace ringside::cache {
 

@@ -202,7 +202,7 @@ constexpr auto options = std::to_array<Option>({
     {"state", for_servers | for_shard, value<&C::state_file, parse_file_name>, "FILE",
      "The shards of a scheme that has a state",
      "JSON; for `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)",
-     "the scheme's first one", "/etc/ringside/state.json"},
+     "the scheme's first one"},
     {"shard-key", for_up | for_sidecar | for_shard, list<&C::shard_key, shard::KeySpec::parse>,
      "PART,...", "Of country, ip, path, query, host, header:NAME, cookie:NAME, id:N, id:{NAME}",
      "For routes that have none. `id:`: see [ids](#ids)"},
