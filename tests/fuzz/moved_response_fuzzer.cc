@@ -16,7 +16,8 @@ void write_again(const cache::MovedResponse& moved) {
   if (!moved.body.empty()) body->pieces.push_back(std::make_shared<cache::Piece>(moved.body));
   body->size_bytes = moved.body.size();
   std::string text;
-  cache::append_moved(text, moved.key, {moved.head, body, moved.extent}, moved.warmth, asked);
+  cache::append_moved(text, moved.key, {moved.head, body, moved.extent}, moved.warmth,
+                      asked.resident);
   std::string_view left = text;
   const auto again = cache::take_moved(left, asked);
   RINGSIDE_CHECK(again && left.empty());
