@@ -36,7 +36,8 @@ Result<Configuration> read(const std::string& text, Command command = Command::s
 TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   Configuration configuration = defaults(Command::sidecar);
   ASSERT_TRUE(overlay_file(configuration, example));
-  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns", "insecure-peers"};
+  const std::set<std::string_view> instead{"kubernetes", "kubeconfig", "dns", "insecure-peers",
+                                           "state"};
   for (const Option& option : all_options()) {
     const bool stands_instead = instead.contains(option.name);
     EXPECT_EQ(configuration.given(option.name), !stands_instead) << option.key();
@@ -54,10 +55,11 @@ TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   }
 }
 
-// What can't stand beside `replicas` and `peers` stands in comments, and is right too.
+// What can't stand beside `replicas` and `peers`, or beside the scheme, stands in comments, and is
+// right too.
 TEST(Configuration, TheExamplesAlternativesAreValid) {
   const std::string text = read_file(example, limits::configuration_size_bytes).value();
-  for (const std::string key : {"kubernetes", "kubeconfig", "dns", "insecure_peers"}) {
+  for (const std::string key : {"kubernetes", "kubeconfig", "dns", "insecure_peers", "state"}) {
     const auto from = text.find("\n# " + key + ": ");
     ASSERT_NE(from, std::string::npos) << key;
     const auto line = text.substr(from + 3, text.find('\n', from + 3) - from - 3);
