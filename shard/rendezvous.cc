@@ -11,7 +11,8 @@
 namespace ringside::shard {
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;
+// ISO C++ has no such type, which `using` can't be told to overlook.
+__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
 
 constexpr unsigned fraction_bits = 40;
 static_assert(limits::member_weight < (1U << (64 - 7 - fraction_bits)),
