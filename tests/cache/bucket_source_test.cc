@@ -130,17 +130,17 @@ TEST(BucketSource, GivesEverythingOnceAndKeepsNothingOfIt) {
 
 TEST(BucketSource, WarmBucketsComeFirst) {
   Giver giver;
-  std::set<shard::Bucket> warm;
+  std::set<shard::Bucket> warm_ones;
   for (std::size_t i = 0; i < 10; ++i) {
     const shard::Bucket bucket = giver.buckets[i * 100];
     giver.put("/" + std::to_string(i), bucket, std::to_string(i));
-    warm.insert(bucket);
+    warm_ones.insert(bucket);
   }
   const auto first = giver.batch(1);
   ASSERT_EQ(first.bodies.size(), 10U);
   std::set<shard::Bucket> given;
   for (std::size_t i = 0; i < 10; ++i) given.insert(first.buckets[i].bucket);
-  EXPECT_EQ(given, warm);
+  EXPECT_EQ(given, warm_ones);
 }
 
 TEST(BucketSource, WhatWasNotConfirmedStaysAndIsSentAgain) {
