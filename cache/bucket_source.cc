@@ -24,6 +24,8 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
   giving.before = giving.place;
   giving.given.clear();
   std::string batch = make_batch(giving, taker, now);
+  // What is to be given may be other buckets when it asks again.
+  if (batch.empty()) giving.number = 0;
   if (batch.empty() && giving.left_for_later.empty()) givings_.erase(taker);
   return batch;
 }
@@ -31,6 +33,9 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
 // The warmest first; those that are not known to be warm by number.
 void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint now) {
   std::vector<shard::Bucket> buckets = holders_.to_give(taker);
+  std::erase_if(giving.left_for_later, [&](const auto& left) {
+    return !std::binary_search(buckets.begin(), buckets.end(), left.first);
+  });
   std::vector<std::size_t> rank(shard::bucket_count, shard::bucket_count);
   const auto warm = buckets.empty() ? std::vector<shard::Bucket>() : store_.warm_buckets();
   for (std::size_t i = 0; i < warm.size(); ++i) rank[warm[i]] = i;

@@ -273,6 +273,7 @@ std::optional<Authority::Gift> Authority::give(Bucket bucket, std::string_view t
 bool Authority::is_wider_for(const Known& known, Bucket bucket) const {
   const shard::Topology* const topology = takers_.topology();
   const std::size_t told = known.holdings.numbers.buckets;
+  if (bucket >= told) return true;
   for (std::size_t i = told; i < own_.numbers.buckets; ++i) {
     if (told_ancestor(static_cast<Bucket>(i), told, *topology) == bucket) return true;
   }

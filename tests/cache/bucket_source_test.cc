@@ -212,6 +212,17 @@ TEST(BucketSource, WhatIsBeingFetchedIsLeftForLater) {
   EXPECT_TRUE(has(giver.rest(1)));
 }
 
+TEST(BucketSource, WhatWasLeftForLaterDoesNotHideWhatIsToBeGivenSince) {
+  Giver giver;
+  const auto flight = giver.flights.join(key_of("/x", giver.buckets[0]), "", 0);
+  static_cast<void>(giver.rest(1));
+  EXPECT_TRUE(giver.rest(1).buckets.empty());
+  giver.holders.change(
+      [](tier::Authority& authority) { authority.follow(tier::membership_of({"b"})); });
+  EXPECT_FALSE(giver.rest(1).buckets.empty()) << "b is to have all by now";
+  giver.flights.leave(*flight.flight);
+}
+
 TEST(BucketSource, ABucketInWhichSomethingIsAlwaysFetchedIsGivenInTheEnd) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];

@@ -86,6 +86,15 @@ TEST(Gift, WhoHasNotHeardOfACutIsGivenNoPart) {
   EXPECT_TRUE(tier.at("a").give(0, "c"));
 }
 
+TEST(Gift, WhoHasNotSaidThatItKnowsABucketIsNotGivenIt) {
+  CutTier tier;
+  tier.at("a").follow(ranges(true));
+  EXPECT_FALSE(tier.at("a").give(1, "b")) << "b has no such bucket, or has heard of more cuts";
+  tier.at("b").follow(ranges(true));
+  tier.talk();
+  EXPECT_TRUE(tier.at("a").give(1, "b"));
+}
+
 TEST(Gift, WhatIsGivenByWhoHasNotHeardOfACutIsAllOfIt) {
   CutTier tier;
   tier.at("b").follow(ranges(true));
