@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "cache/emptying.h"
 #include "cache/move_pace.h"
 #include "cache/moved_response.h"
 #include "cache/peer_exchange.h"
@@ -37,6 +38,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     while (!core_.core.stopped()) {
       core_.shared.holders.note_strays(
           [this](shard::Bucket bucket) { return core_.shared.store.count_of(bucket) > 0; });
+      if (core_.shared.holders.is_forgotten()) co_await drop_strays();
       const SteadyPoint now = core_.core.steady_now();
       SteadyPoint next = now + limits::stray_interval;
       const bool may_move = core_.settings->move_rate_mib_s > 0;
@@ -84,6 +86,17 @@ class Moves : public std::enable_shared_from_this<Moves> {
 
   [[nodiscard]] std::size_t evictable_bytes() const {
     return core_.shared.store.limit_bytes() / limits::moved_share_divisor;
+  }
+
+  // What nobody will ask for.
+  Task<void> drop_strays() {
+    if (core_.shared.store.entries() == 0) co_return;
+    static_cast<void>(co_await purge_by_steps(core_, std::string()));
+    core_.shared.holders.change([&](tier::Authority& authority) {
+      for (std::size_t i = 0; i < shard::bucket_count; ++i) {
+        authority.emptied(static_cast<shard::Bucket>(i));
+      }
+    });
   }
 
   static Task<void> move_from(std::shared_ptr<Moves> moves, tier::Peer giver) {

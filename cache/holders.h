@@ -55,6 +55,10 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.knows(peer);
   }
+  [[nodiscard]] bool is_forgotten() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.is_forgotten();
+  }
   [[nodiscard]] bool is_draining(std::string_view peer) const {
     const std::lock_guard lock(mutex_);
     return authority_.is_draining(peer);

@@ -46,8 +46,13 @@ std::optional<Said> read_said(std::string_view text) {
   return Said{said.name, *theirs, *known};
 }
 
-// What a peer has said of its holdings; nullopt: nothing but what is known.
-Task<Result<std::optional<tier::Holdings>>> ask_holdings(CoreState& core,
+// What a peer has said.
+struct Heard {
+  std::optional<tier::Holdings> holdings{};  // nullopt: those that are known
+  bool knows_us = true;
+};
+
+Task<Result<Heard>> ask_holdings(CoreState& core,
                                                          const tier::Authority::Call& call) {
   PeerQuestion question;
   question.fields = fmt::format("{}: {} {} {}\r\n", http::internal::holdings, core.shared.name,
@@ -64,14 +69,19 @@ Task<Result<std::optional<tier::Holdings>>> ask_holdings(CoreState& core,
   const bool holds_nothing = core.shared.store.entries() == 0 && core.shared.flights.size() == 0;
   const auto done = exchange->head().fields.first(http::internal::purges_done);
   if (holds_nothing && done) core.shared.purges.adopt(*done, core.core.steady_now());
-  if (*version == call.known && said) co_return std::nullopt;
+  Heard heard{{}, !exchange->head().fields.has(http::internal::unknown_asker)};
+  if (*version == call.known && said) co_return heard;
 
   const auto content = co_await content_of(*exchange, limits::holdings_size_bytes);
   if (!content) co_return content.error();
-  if (!said) co_return tier::Holdings{};
+  if (!said) {
+    heard.holdings.emplace();
+    co_return heard;
+  }
   auto holdings = tier::parse_holdings(*content);
   if (!holdings) co_return holdings.error();
-  co_return *std::move(holdings);
+  heard.holdings = *std::move(holdings);
+  co_return heard;
 }
 
 Task<void> hear(CoreState& core, tier::Authority::Call call) {
@@ -86,9 +96,11 @@ Task<void> hear(CoreState& core, tier::Authority::Call call) {
     if (!heard) {
       const ErrorKind kind = heard.error().kind;
       const bool is_gone = kind == ErrorKind::refused || kind == ErrorKind::unresolved;
-      authority.failed(name, is_gone, now);
-    } else if (*heard) {
-      authority.heard(name, **std::move(heard), call.own, now);
+      return authority.failed(name, is_gone, now);
+    }
+    authority.heard_of_us(name, heard->knows_us);
+    if (heard->holdings) {
+      authority.heard(name, *std::move(heard->holdings), call.own, now);
     } else {
       authority.heard_again(name, call.own, now);
     }
@@ -118,7 +130,9 @@ void answer_holdings(CoreState& core, std::string_view said, http::Response& res
   response.fields.add(http::internal::holdings, tier::to_text(own.version));
   const std::string done = core.shared.purges.done(core.core.steady_now());
   if (!done.empty()) response.fields.add(http::internal::purges_done, done);
-
+  if (heard && !core.shared.holders.knows(heard->name)) {
+    response.fields.add(http::internal::unknown_asker, "1");
+  }
   response.body = http::Body(std::move(text));
   if (!heard) return;
   core.shared.holders.change(

@@ -51,8 +51,8 @@ inline constexpr std::string_view instead_of = "Ringside-Instead-Of";
 // is answered from the store or, by who has the authority over the bucket, from the origin; anybody
 // else refuses it (421, with `holder`).
 inline constexpr std::string_view fill = "Ringside-Fill";
-// With the answer to that, where the holder knows of no member of that name: `1`. It would not pass
-// purges on to the asker, which therefore does not store the answer.
+// With the answer to that, and to `holdings`, where no member or leaver of that name is known: `1`.
+// Nobody would pass purges on to the asker, which therefore does not store the answer.
 inline constexpr std::string_view unknown_asker = "Ringside-Unknown-Asker";
 // With the answer to that: by how many milliseconds it is older than its Age says, so that a move
 // makes nothing fresher.

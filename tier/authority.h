@@ -72,10 +72,12 @@ class Authority {
   // over the bucket nor is to take it. Nullopt: it answers itself.
   [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket) const;
 
-  // Whether what is fetched for a bucket that is not held here may be stored here. `is_filled`: the
-  // holder gave it. What one stores that is no member no purge would reach.
+  // Whether what is fetched for a bucket may be stored here, for which another one was asked first.
+  // `is_filled`: that one gave it. No purge would reach what one stores that is no member and holds
+  // nothing. Who was given the bucket meanwhile holds it, member or not.
   [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const noexcept {
-    return !takers_.has_any() || takes(bucket) || (takers_.has(own_name_) && !is_filled);
+    if (!takers_.has_any() || takes(bucket) || own_.epochs[bucket] > 0) return true;
+    return takers_.has(own_name_) && !is_filled;
   }
 
   // --- When a peer asks, which has nothing stored.
@@ -128,6 +130,11 @@ class Authority {
              SteadyPoint now);
   // It has said that it still holds what it held.
   void heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now);
+  // With its answer: whether it knows of us.
+  void heard_of_us(std::string_view peer, bool knows_us);
+  // This replica is no member and holds nothing, and everybody whom it hears has forgotten it: what
+  // it stored too late nobody takes, and no purge reaches.
+  [[nodiscard]] bool is_forgotten() const noexcept;
   // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
   // asked once more before it counts as such.
   void failed(std::string_view peer, bool is_gone, SteadyPoint now);
@@ -183,6 +190,7 @@ class Authority {
     bool was_given = false;        // something, by us
     bool was_heard_since = false;  // since it left
     bool was_heard = false;        // ever
+    bool has_forgotten_us = false;
     unsigned failures = 0;         // in a row
     SteadyPoint failing_since{};
     SteadyPoint not_before{};

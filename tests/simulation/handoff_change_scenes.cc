@@ -108,8 +108,8 @@ void change_is_taken_back(std::uint64_t seed) {
   scene.tier.remove(newcomer);
   scene.publish_in_any_order();
   ASSERT_TRUE(scene.run_until_given(newcomer));
-  EXPECT_EQ(scene.stored_at(newcomer), 0U);
   scene.expect_end();
+  EXPECT_EQ(scene.stored_at(newcomer), 0U) << "a fill that ended late, too, is gone";
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 

@@ -203,7 +203,42 @@ TEST(Leaving, WhoIsNoMemberKeepsNothing) {
   EXPECT_FALSE(tier.at("a").may_keep(bucket, true)) << "b keeps it";
   EXPECT_TRUE(tier.at("a").may_keep(bucket, false)) << "nobody else has it";
   tier.at("b").follow(membership_of({"a"}));
+  EXPECT_FALSE(tier.at("b").may_keep(first_of(*both, "a"), false));
+  EXPECT_TRUE(tier.at("b").may_keep(bucket, false)) << "it holds it, and is heard";
+}
+
+// What it fetched just after it was removed, and was given the bucket, was fetched once more by the
+// next one.
+TEST(Leaving, WhoWasGivenABucketKeepsWhatIsFetchedForIt) {
+  const auto both = membership_of({"a", "b"});
+  const Bucket bucket = first_of(*both, "a");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.at("b").follow(membership_of({"a"}));
   EXPECT_FALSE(tier.at("b").may_keep(bucket, false));
+  tier.at("b").take(bucket, 1);
+  EXPECT_TRUE(tier.at("b").may_keep(bucket, false));
+}
+
+// A fill that ended late stayed where nobody asked for it.
+TEST(Leaving, WhoIsForgottenByAllIsForgotten) {
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  Authority& c = tier.at("c");
+  EXPECT_FALSE(c.is_forgotten());
+  c.heard_of_us("a", false);
+  c.heard_of_us("b", false);
+  EXPECT_FALSE(c.is_forgotten()) << "it is a member";
+  c.follow(membership_of({"a", "b"}));
+  EXPECT_FALSE(c.is_forgotten()) << "it holds something";
+  Authority newcomer("d", 9);
+  newcomer.follow(membership_of({"a", "b"}));
+  for (const char* name : {"a", "b"}) {
+    EXPECT_FALSE(newcomer.is_forgotten());
+    newcomer.heard(name, {{1, 1}, {}}, {}, start);
+    newcomer.heard_of_us(name, false);
+  }
+  EXPECT_TRUE(newcomer.is_forgotten());
 }
 
 TEST(Leaving, WhatIsStoredWhereNobodyLooksIsTold) {
