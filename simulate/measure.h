@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simulate/key_set.h"
-#include "simulate/next_topology.h"
+#include "simulate/next_state.h"
 
 namespace ringside::simulate {
 

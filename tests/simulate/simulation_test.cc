@@ -77,6 +77,32 @@ TEST(Simulation, AgreesWithAskingForEachKey) {
   }
 }
 
+TEST(Simulation, RangesAreCutWhereTheKeysAre) {
+  const KeySet alike = KeySet::generated(20'000, 0);
+  for (const char* const scheme : {"range", "ascending"}) {
+    const auto rows = simulated({scheme}, {step_of(10), step_of(11)}, alike);
+    EXPECT_EQ(rows[0].figures.empty, 0U) << scheme;
+    EXPECT_LT(rows[0].figures.keys.peak, 1.1) << scheme;
+    ASSERT_TRUE(rows[1].figures.movement);
+    EXPECT_NEAR(rows[1].figures.movement->keys_percent, 100.0 / 11, 1) << scheme;
+    EXPECT_DOUBLE_EQ(rows[1].figures.movement->between_stays_percent, 0) << scheme;
+  }
+  // The first of these is asked for as often as the last thousands together.
+  const KeySet zipf = KeySet::generated(20'000, 0.8);
+  const auto by_requests = simulated({"range"}, {step_of(10)}, zipf);
+  const auto by_keys = simulated({"ascending"}, {step_of(10)}, zipf);
+  EXPECT_LT(by_requests[0].figures.weight.peak, 1.5);
+  EXPECT_GT(by_keys[0].figures.weight.peak, 1.5);
+}
+
+TEST(Simulation, OneKeyIsARangeAtLeast) {
+  KeySet one;
+  one.add("ZZ\n/only\n", 5);
+  const auto rows = simulated({"range"}, {step_of(10), step_of(11)}, one);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[1].figures.movement);
+}
+
 TEST(Simulation, ASchemeThatRefusesGoesOnWithTheMembersThatItHad) {
   const KeySet keys = KeySet::generated(100, 0);
   const auto rows =
