@@ -52,8 +52,7 @@ struct Heard {
   bool knows_us = true;
 };
 
-Task<Result<Heard>> ask_holdings(CoreState& core,
-                                                         const tier::Authority::Call& call) {
+Task<Result<Heard>> ask_holdings(CoreState& core, const tier::Authority::Call& call) {
   PeerQuestion question;
   question.fields = fmt::format("{}: {} {} {}\r\n", http::internal::holdings, core.shared.name,
                                 tier::to_text(call.own), tier::to_text(call.known));

@@ -191,7 +191,7 @@ class Authority {
     bool was_heard_since = false;  // since it left
     bool was_heard = false;        // ever
     bool has_forgotten_us = false;
-    unsigned failures = 0;         // in a row
+    unsigned failures = 0;  // in a row
     SteadyPoint failing_since{};
     SteadyPoint not_before{};
   };

@@ -52,8 +52,8 @@ void Authority::heard_of_us(std::string_view peer, bool knows_us) {
 
 bool Authority::is_forgotten() const noexcept {
   if (!takers_.has_any() || takers_.has(own_name_)) return false;
-  const bool holds_any = std::any_of(own_.epochs.begin(), own_.epochs.end(),
-                                     [](Epoch epoch) { return epoch > 0; });
+  const bool holds_any =
+      std::any_of(own_.epochs.begin(), own_.epochs.end(), [](Epoch epoch) { return epoch > 0; });
   if (holds_any) return false;
   return std::all_of(peers_.begin(), peers_.end(), [](const Known& known) {
     return known.state == State::heard && known.has_forgotten_us;

@@ -21,6 +21,15 @@ void grows(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+// Thirteen processes: every mix of those that know of it and those that don't.
+void ten_become_eleven(std::uint64_t seed) {
+  MovingScene scene(seed, 10);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
 void grows_among_members_that_prove_themselves(std::uint64_t seed) {
   Shape shape = with_peer_key({.replicas = 3, .sidecars = 1, .cores = 1});
   shape.knows_peers = true;
@@ -204,6 +213,7 @@ void all_restart_at_once(std::uint64_t seed) {
 
 constexpr auto scenes = std::to_array<HandoffScene>({
     {"Grows", grows, 20},
+    {"TenBecomeEleven", ten_become_eleven, 5},
     {"GrowsAmongMembersThatProveThemselves", grows_among_members_that_prove_themselves, 5},
     {"GrowsAfterAWhile", grows_after_a_while, 5},
     {"NewcomerIsAwaited", newcomer_is_awaited, 20},
