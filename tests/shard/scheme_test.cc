@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <random>
 #include <set>
 
@@ -32,6 +33,9 @@ struct Promise {
   double moved_among_others;
   State (*state)() = nullptr;  // where the first one does not tell the keys of these tests apart
 };
+
+// The name of a test, which would have the bytes of it else.
+void PrintTo(const Promise& promise, std::ostream* out) { *out << promise.scheme; }
 
 // A thousand ranges of the keys of some_keys().
 State some_ranges() {
