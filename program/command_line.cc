@@ -375,7 +375,7 @@ std::string overview() {
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   CommandLine out;
-  if (word == "--help" || word == "-h" || word == "help") {
+  if (word.empty() || word == "--help" || word == "-h" || word == "help") {
     out.help = overview();
     return out;
   }
@@ -387,14 +387,14 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     out.verb = Verb::version;
     return out;
   }
+  std::vector<std::string_view> names;
   for (const Subcommand& subcommand : subcommands) {
     if (word == subcommand.name) return parse_subcommand(subcommand, argc, argv);
+    names.emplace_back(subcommand.name);
   }
-  if (word.empty()) {
-    return invalid_input("ringside: no command is given; see ringside --help");
-  }
-  return invalid_input(
-      fmt::format("ringside: {} is no command; see ringside --help", quotation(word)));
+  const std::string_view meant = closest(word, names);
+  const auto hint = meant.empty() ? "see ringside --help" : fmt::format("did you mean {}?", meant);
+  return invalid_input(fmt::format("ringside: {} is no command; {}", quotation(word), hint));
 }
 
 }  // namespace ringside::program

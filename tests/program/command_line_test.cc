@@ -70,6 +70,7 @@ TEST(CommandLine, Others) {
   EXPECT_EQ(parse({"version"})->verb, Verb::version);
   EXPECT_EQ(parse({"--version"})->verb, Verb::version);
   EXPECT_THAT(parse({"--help"})->help, HasSubstr("sidecar"));
+  EXPECT_EQ(parse({})->help, parse({"--help"})->help);
   EXPECT_THAT(parse({"up", "--help"})->help, HasSubstr("--replicas"));
   EXPECT_THAT(parse({"cache", "--help"})->help, HasSubstr("--peers"));
 }
@@ -101,8 +102,9 @@ TEST(CommandLine, WrongUseIsOneLineThatNamesTheCommand) {
     std::string message;
   };
   const std::vector<Case> cases{
-      {{}, "ringside: ", "no command"},
-      {{"upp"}, "ringside: ", "\"upp\" is no command"},
+      {{"frobnicate"}, "ringside: \"frobnicate\" is no command; see ringside --help", ""},
+      {{"upp"}, "ringside: \"upp\" is no command; did you mean up?", ""},
+      {{"scael", "3"}, "ringside: \"scael\" is no command; did you mean scale?", ""},
       {{"up", "--kubernetes", "x"},
        "ringside up: `up` has no option --kubernetes (it is of sidecar and cache); see ringside "
        "up --help",
