@@ -1,5 +1,7 @@
 #include "cache/purge_relay.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -22,6 +24,9 @@ class Relay {
   Relay(CoreState& core, const tier::PurgeNumber& number) : core_(core) {
     fields.add(http::internal::relayed, core.shared.name);
     fields.add(http::internal::purge, tier::to_text(number));
+    if (number.settled) {
+      fields.add(http::internal::purge_settled, fmt::format_int(*number.settled).c_str());
+    }
   }
 
   // The names of those who have not confirmed it.

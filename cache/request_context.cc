@@ -34,8 +34,8 @@ IpAddress client_of(const http::Fields& fields, bool from_sidecar, const IpAddre
 std::optional<tier::PurgeNumber> purge_of(const http::RequestHead& request) {
   const bool may_have = request.method == "PURGE" || request.method == "OPTIONS";
   const auto said = may_have ? request.fields.first(http::internal::purge) : std::nullopt;
-
-  return said ? tier::parse_purge_number(*said) : std::nullopt;
+  const auto settled = request.fields.first(http::internal::purge_settled);
+  return said ? tier::parse_purge_number(*said, settled.value_or("")) : std::nullopt;
 }
 
 // What Connection names is not passed on, so it must not tell variants apart either (RFC 9111

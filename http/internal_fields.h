@@ -74,6 +74,8 @@ inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 // To the replica, with a PURGE, and with such an OPTIONS: the number that what it removes has
 // (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";
+// With that, of a sidecar's: up to which number its purges were settled before (tier/purges.h).
+inline constexpr std::string_view purge_settled = "Ringside-Purge-Settled";
 // To a replica that no sidecar may know any more, with a PURGE or such an OPTIONS: the name of the
 // replica that passes it on.
 inline constexpr std::string_view relayed = "Ringside-Relayed";

@@ -24,7 +24,7 @@
 #include "sidecar/near_cache.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "tier/purges.h"
+#include "tier/purge_issuer.h"
 
 namespace ringside::sidecar {
 
@@ -40,15 +40,12 @@ struct Snapshot {
 // What all cores of a sidecar share. Each part is thread-safe by itself.
 struct Shared {
   const std::string mark = http::random_mark();  // stays, whatever the settings call us
-  std::atomic<std::uint64_t> purges{0};          // numbered so far
+  tier::PurgeIssuer purges{mark};                // and invalidations
   ForgottenTable forgotten;                      // see NearCache
-  MissedTable missed{mark, purges};
+  MissedTable missed{mark, purges.issued()};
   net::OriginGates gates;
   Troubles troubles;
   hop::TopologyNews topologies;
-
-  // The number of one more purge, or invalidation.
-  [[nodiscard]] tier::PurgeNumber next_purge() noexcept { return {mark, ++purges}; }
 };
 
 // What one core's requests share. Only that core's thread touches it.

@@ -72,7 +72,9 @@ class Round {
 
  private:
   static std::string numbered(std::string_view fields, const tier::PurgeNumber& purge) {
-    return fmt::format("{}{}: {}\r\n", fields, http::internal::purge, tier::to_text(purge));
+    return fmt::format("{}{}: {}\r\n{}: {}\r\n", fields, http::internal::purge,
+                       tier::to_text(purge), http::internal::purge_settled,
+                       purge.settled.value_or(purge.number - 1));
   }
 
   Task<void> ask(shard::MemberIndex index) {

@@ -55,9 +55,9 @@ Task<void> tell_replicas(CoreState& state, const Snapshot& snapshot, const Decis
   request.host = decision.host;
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
-  const tier::PurgeNumber number = state.shared.next_purge();
+  const tier::PurgeIssuer::Issued purge(state.shared.purges);
   const auto confirmed =
-      co_await ask_every_replica(state, snapshot, request, number, deadline, to_one);
+      co_await ask_every_replica(state, snapshot, request, purge.number(), deadline, to_one);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {
     if (!confirmed[index])
       state.sheet.count(snapshot.shards[index], "ringside_invalidations_failed_total");

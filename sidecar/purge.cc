@@ -26,8 +26,9 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   fields.add(http::internal::topology, settings.membership->topology_id);
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
-  const tier::PurgeNumber number = state.shared.next_purge();
-  const auto answers = co_await ask_every_replica(state, snapshot, request, number, deadline);
+  const tier::PurgeIssuer::Issued purge(state.shared.purges);
+  const auto answers =
+      co_await ask_every_replica(state, snapshot, request, purge.number(), deadline);
   PurgeReport report;
   std::set<std::string> not_relayed;
   for (std::size_t index = 0; index < answers.size(); ++index) {

@@ -53,11 +53,11 @@ std::string to_text(const PurgeNumber& purge) {
   return fmt::format("{} {}", purge.issuer, purge.number);
 }
 
-std::optional<PurgeNumber> parse_purge_number(std::string_view text) {
+std::optional<PurgeNumber> parse_purge_number(std::string_view text, std::string_view settled) {
   const auto parts = split(text);
   const auto number = parts ? number_in(parts->second) : std::nullopt;
   if (!number || *number == 0) return std::nullopt;
-  return PurgeNumber{std::string(parts->first), *number};
+  return PurgeNumber{std::string(parts->first), *number, number_in(settled)};
 }
 
 NumberSet NumberSet::all_up_to(std::uint64_t number) {
@@ -144,7 +144,10 @@ Purges::Row& Purges::row_of(std::string_view issuer) {
 
 void Purges::begin(const PurgeNumber& purge, SteadyPoint now) {
   Row& row = row_of(purge.issuer);
-  if (row.begun.empty()) row.begun = row.done = NumberSet::all_up_to(purge.number - 1);
+  if (row.begun.empty()) {
+    const std::uint64_t before = purge.number - 1;
+    row.begun = row.done = NumberSet::all_up_to(std::min(purge.settled.value_or(before), before));
+  }
   row.begun.add(purge.number);
   row.begun_at = now;
 }

@@ -15,11 +15,16 @@ namespace ringside::tier {
 struct PurgeNumber {
   std::string issuer;  // a token
   std::uint64_t number = 0;
+  // All up to this one were confirmed when it was issued, or those who had not are known to have
+  // missed them. Nullopt: all before it.
+  std::optional<std::uint64_t> settled{};
   bool operator==(const PurgeNumber&) const = default;
 };
-// `ISSUER NUMBER`
+// `ISSUER NUMBER`, without what is settled.
 [[nodiscard]] std::string to_text(const PurgeNumber& purge);
-[[nodiscard]] std::optional<PurgeNumber> parse_purge_number(std::string_view text);
+// `settled` in decimal digits; anything else is none.
+[[nodiscard]] std::optional<PurgeNumber> parse_purge_number(std::string_view text,
+                                                            std::string_view settled = {});
 
 // Numbers of one issuer: all up to one, and some beyond, which came before those that are missing.
 class NumberSet {
@@ -47,8 +52,9 @@ class NumberSet {
 // What a replica has begun and done of each issuer's. A value; not thread-safe.
 class Purges {
  public:
-  // Before anything is removed, and when all is. The first of an issuer's that begins is taken for
-  // the one behind all that were: this replica was born since, or has forgotten them.
+  // Before anything is removed, and when all is. With the first of an issuer's that begins, those
+  // that were settled before it count as done: this replica was born since, or has forgotten them.
+  // Others may be on their way here still.
   void begin(const PurgeNumber& purge, SteadyPoint now);
   void end(const PurgeNumber& purge);
   // Something was removed here whose number is told in a moment; until then, for

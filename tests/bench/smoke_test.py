@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -70,9 +71,13 @@ class Smoke(unittest.TestCase):
              "--keys", "20"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
             check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = [line.rsplit(maxsplit=3) for line in done.stdout.splitlines()[1:]]
+        _, *graceful, killed, _, without_room = done.stdout.splitlines()
+        rows = [line.rsplit(maxsplit=3) for line in graceful]
         self.assertGreater(len(rows), 5)
         self.assertEqual({(again, wrong) for _, again, wrong, _ in rows}, {("0", "0")}, done.stdout)
+        again, held = map(int, re.search(r"killed +(\d+) .* alone held (\d+)$", killed).groups())
+        self.assertLessEqual(again, held)
+        self.assertRegex(without_room, r"^without room for all keys: [\d,]+ fetches .*%\)$")
 
     def test_what_grows_with_a_tier(self) -> None:
         file = self.folder / "all.json"

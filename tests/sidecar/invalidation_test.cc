@@ -68,7 +68,8 @@ std::string invalidation(const Settings& settings, std::string_view target, std:
   return "OPTIONS " + std::string(target) +
          " HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 0\r\nRingside-Topology: " +
          settings.membership->topology_id + "\r\n" + std::string(lines) + "Ringside-Purge: MARK " +
-         std::to_string(number) + "\r\n\r\n";
+         std::to_string(number) + "\r\nRingside-Purge-Settled: " + std::to_string(number - 1) +
+         "\r\n\r\n";
 }
 
 TEST(Invalidation, Rfc9111Section4Point4EveryReplicaIsAskedBeforeTheAnswerGoesOut) {

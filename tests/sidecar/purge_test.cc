@@ -71,7 +71,7 @@ TEST(Purge, AsksEveryReplicaAndNamesTheMissing) {
   EXPECT_TRUE(asked.starts_with("PURGE /a?b HTTP/1.1\r\nHost: a.test\r\nRingside-Topology: "))
       << asked;
   EXPECT_NE(asked.find("\r\nRingside-Purge: "), std::string::npos) << asked;
-  EXPECT_TRUE(asked.ends_with(" 1\r\n\r\n")) << asked;
+  EXPECT_TRUE(asked.ends_with(" 1\r\nRingside-Purge-Settled: 0\r\n\r\n")) << asked;
 }
 
 TEST(Purge, ASilentReplicaIsMissing) {

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/limits.h"
+#include "tier/purge_issuer.h"
 
 namespace ringside::tier {
 namespace {
@@ -94,6 +97,39 @@ TEST(Purges, OneThatIsOvertakenIsNotDone) {
   EXPECT_EQ(done(there), "a 4+6");
   there.end({"a", 5});
   EXPECT_EQ(done(there), "a 6");
+}
+
+// A replica that heard of the second one first said that it had done both, and gave away what the
+// first one was to remove.
+TEST(Purges, OneThatIsOnItsWayIsNotDoneWhereALaterOneIsTheFirstToBeHeardOf) {
+  Purges behind;
+  behind.begin({"a", 5, 3}, start);
+  behind.end({"a", 5, 3});
+  EXPECT_EQ(behind.done(start), "a 3+5");
+  Purges all;
+  for (const std::uint64_t number : {4U, 5U}) all.begin({"a", number, 3}, start);
+  EXPECT_FALSE(are_done(all.begun(start), behind.done(start)));
+  behind.begin({"a", 4, 3}, start);
+  behind.end({"a", 4, 3});
+  EXPECT_TRUE(are_done(all.begun(start), behind.done(start)));
+  EXPECT_EQ(parse_purge_number("a 5", "3"), (PurgeNumber{"a", 5, 3}));
+  EXPECT_EQ(parse_purge_number("a 5", "x"), (PurgeNumber{"a", 5}));
+}
+
+TEST(PurgeIssuer, KnowsWhatIsUnderWay) {
+  PurgeIssuer issuer("a");
+  std::optional<PurgeIssuer::Issued> first(std::in_place, issuer);
+  EXPECT_EQ(first->number(), (PurgeNumber{"a", 1, 0}));
+  {
+    const PurgeIssuer::Issued second(issuer);
+    EXPECT_EQ(second.number(), (PurgeNumber{"a", 2, 0}));
+  }
+  const PurgeIssuer::Issued third(issuer);
+  EXPECT_EQ(third.number(), (PurgeNumber{"a", 3, 0})) << "the first one is under way still";
+  first.reset();
+  const PurgeIssuer::Issued fourth(issuer);
+  EXPECT_EQ(fourth.number(), (PurgeNumber{"a", 4, 2}));
+  EXPECT_EQ(issuer.issued(), 4U);
 }
 
 TEST(Purges, WhatWasNotHeardOfIsMissingUntilEverythingIsRemoved) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tier/purges.h"
+
+namespace ringside::tier {
+
+// Numbers what one issuer tells the replicas, and knows which of it is under way. Thread-safe.
+class PurgeIssuer {
+ public:
+  explicit PurgeIssuer(std::string mark) : mark_(std::move(mark)) {}
+
+  // One more, which is under way while this lives.
+  class Issued {
+   public:
+    explicit Issued(PurgeIssuer& issuer) : issuer_(issuer), number_(issuer.begin()) {}
+    ~Issued() { issuer_.end(number_.number); }
+    Issued(const Issued&) = delete;
+    Issued& operator=(const Issued&) = delete;
+    [[nodiscard]] const PurgeNumber& number() const noexcept { return number_; }
+
+   private:
+    PurgeIssuer& issuer_;
+    const PurgeNumber number_;
+  };
+
+  // How many there were so far.
+  [[nodiscard]] const std::atomic<std::uint64_t>& issued() const noexcept { return issued_; }
+
+ private:
+  PurgeNumber begin() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = ++issued_;
+    under_way_.insert(number);
+    return {mark_, number, *under_way_.begin() - 1};
+  }
+  void end(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    under_way_.erase(number);
+  }
+
+  const std::string mark_;
+  std::atomic<std::uint64_t> issued_{0};
+  std::mutex mutex_;
+  std::set<std::uint64_t> under_way_;
+};
+
+}  // namespace ringside::tier
