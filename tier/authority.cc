@@ -212,7 +212,10 @@ void Authority::take(Bucket bucket, Epoch given, std::size_t known_buckets) {
 
 void Authority::take_one(Bucket bucket, Epoch given) {
   highest_[bucket] = std::max(highest_[bucket], given);
-  if (!takers_.has_any() || own_.epochs[bucket] > 0) return;
+  // Unless we have it already. It may come back before we know that it had arrived elsewhere.
+  const bool is_older = own_.epochs[bucket] > 0 && given < own_.epochs[bucket];
+  if (!takers_.has_any() || is_older) return;
+  given_.erase(bucket);
   own_.epochs[bucket] = ++highest_[bucket];
   own_.copies[bucket] = false;
   ++own_.version.number;

@@ -42,6 +42,33 @@ TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
       << "what was stored has expired, or there was nothing";
 }
 
+// The first one let go of it, since the second one had it, and the second one, since the first one
+// had it again: it was nobody's, and a page was fetched twice.
+TEST(Gift, WhatIsGivenBackBeforeItIsKnownToHaveArrivedIsTaken) {
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a"});
+  Tier tier({"a", "b"});
+  for (const char* name : {"a", "b"}) tier.at(name).follow(after);
+  tier.talk();
+  Authority& a = tier.at("a");
+  Authority& b = tier.at("b");
+  for (const char* name : {"a", "b"}) tier.at(name).follow(before);
+  const Bucket bucket = a.to_give("b").front();
+  const Epoch first = a.give(bucket, "b")->epoch;
+  b.take(bucket, first);
+  for (const char* name : {"a", "b"}) tier.at(name).follow(after);
+  const Epoch second = b.give(bucket, "a")->epoch;
+  EXPECT_GT(second, first);
+  a.take(bucket, second);
+  EXPECT_TRUE(b.given_over(bucket, "a"));
+  EXPECT_FALSE(a.given_over(bucket, "b")) << "that was before it came back";
+  EXPECT_TRUE(a.answers_for(bucket));
+  const Epoch third = a.own().epoch(bucket);
+  EXPECT_GT(third, second);
+  a.take(bucket, second);
+  EXPECT_EQ(a.own().epoch(bucket), third) << "the same batch once more";
+}
+
 // One range of a's, and the same cut at m, where b has what is behind.
 MembershipPointer ranges(bool is_cut) {
   shard::State state{{{"", "a", std::nullopt}}, {}};
