@@ -22,9 +22,9 @@
 #include "sidecar/method_allowance.h"
 #include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
+#include "sidecar/purge_issuer.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
-#include "tier/purge_issuer.h"
 
 namespace ringside::sidecar {
 
@@ -40,7 +40,7 @@ struct Snapshot {
 // What all cores of a sidecar share. Each part is thread-safe by itself.
 struct Shared {
   const std::string mark = http::random_mark();  // stays, whatever the settings call us
-  tier::PurgeIssuer purges{mark};                // and invalidations
+  PurgeIssuer purges{mark};                      // and invalidations
   ForgottenTable forgotten;                      // see NearCache
   MissedTable missed{mark, purges.issued()};
   net::OriginGates gates;

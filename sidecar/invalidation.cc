@@ -55,7 +55,7 @@ Task<void> tell_replicas(CoreState& state, const Snapshot& snapshot, const Decis
   request.host = decision.host;
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + limits::invalidation_timeout;
-  const tier::PurgeIssuer::Issued purge(state.shared.purges);
+  const PurgeIssuer::Issued purge(state.shared.purges);
   const auto confirmed =
       co_await ask_every_replica(state, snapshot, request, purge.number(), deadline, to_one);
   for (std::size_t index = 0; index < confirmed.size(); ++index) {

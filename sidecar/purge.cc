@@ -26,7 +26,7 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   fields.add(http::internal::topology, settings.membership->topology_id);
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
-  const tier::PurgeIssuer::Issued purge(state.shared.purges);
+  const PurgeIssuer::Issued purge(state.shared.purges);
   const auto answers =
       co_await ask_every_replica(state, snapshot, request, purge.number(), deadline);
   PurgeReport report;

@@ -72,7 +72,8 @@ WRONG_FLAGS = [
     (["shard", "nonsense"], "http://HOST[:PORT]/PATH"),
     (["shard", "--ip", "nonsense", "/a"], "--ip"),
     (["start"], "ringside --help"),
-    ([], "ringside --help"),
+    (["scael", "3"], "did you mean scale?"),
+    (["frobnicate"], "ringside --help"),
 ]
 
 
@@ -101,6 +102,10 @@ class Mistakes(Tier):
                 geo = arguments[:1] in (["up"], ["sidecar"], ["shard"])
                 more = ["--geo", self.countries()] if geo else []
                 self.assertIn(words, self.check_refused(arguments + more))
+
+    def test_without_a_command_help_is_printed(self):
+        self.assertEqual(ringside().stdout, ringside("--help").stdout)
+        self.assertIn("Usage: ringside COMMAND", ringside().stdout)
 
     def test_a_port_in_use_is_a_failure_and_names_the_remedy(self):
         with socket.socket() as taken:

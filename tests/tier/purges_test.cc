@@ -4,13 +4,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/limits.h"
-#include "tier/purge_issuer.h"
 
 namespace ringside::tier {
 namespace {
@@ -114,22 +111,6 @@ TEST(Purges, OneThatIsOnItsWayIsNotDoneWhereALaterOneIsTheFirstToBeHeardOf) {
   EXPECT_TRUE(are_done(all.begun(start), behind.done(start)));
   EXPECT_EQ(parse_purge_number("a 5", "3"), (PurgeNumber{"a", 5, 3}));
   EXPECT_EQ(parse_purge_number("a 5", "x"), (PurgeNumber{"a", 5}));
-}
-
-TEST(PurgeIssuer, KnowsWhatIsUnderWay) {
-  PurgeIssuer issuer("a");
-  std::optional<PurgeIssuer::Issued> first(std::in_place, issuer);
-  EXPECT_EQ(first->number(), (PurgeNumber{"a", 1, 0}));
-  {
-    const PurgeIssuer::Issued second(issuer);
-    EXPECT_EQ(second.number(), (PurgeNumber{"a", 2, 0}));
-  }
-  const PurgeIssuer::Issued third(issuer);
-  EXPECT_EQ(third.number(), (PurgeNumber{"a", 3, 0})) << "the first one is under way still";
-  first.reset();
-  const PurgeIssuer::Issued fourth(issuer);
-  EXPECT_EQ(fourth.number(), (PurgeNumber{"a", 4, 2}));
-  EXPECT_EQ(issuer.issued(), 4U);
 }
 
 TEST(Purges, WhatWasNotHeardOfIsMissingUntilEverythingIsRemoved) {

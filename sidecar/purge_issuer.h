@@ -9,7 +9,7 @@
 
 #include "tier/purges.h"
 
-namespace ringside::tier {
+namespace ringside::sidecar {
 
 // Numbers what one issuer tells the replicas, and knows which of it is under way. Thread-safe.
 class PurgeIssuer {
@@ -23,18 +23,18 @@ class PurgeIssuer {
     ~Issued() { issuer_.end(number_.number); }
     Issued(const Issued&) = delete;
     Issued& operator=(const Issued&) = delete;
-    [[nodiscard]] const PurgeNumber& number() const noexcept { return number_; }
+    [[nodiscard]] const tier::PurgeNumber& number() const noexcept { return number_; }
 
    private:
     PurgeIssuer& issuer_;
-    const PurgeNumber number_;
+    const tier::PurgeNumber number_;
   };
 
   // How many there were so far.
   [[nodiscard]] const std::atomic<std::uint64_t>& issued() const noexcept { return issued_; }
 
  private:
-  PurgeNumber begin() {
+  tier::PurgeNumber begin() {
     const std::lock_guard lock(mutex_);
     const std::uint64_t number = ++issued_;
     under_way_.insert(number);
@@ -51,4 +51,4 @@ class PurgeIssuer {
   std::set<std::uint64_t> under_way_;
 };
 
-}  // namespace ringside::tier
+}  // namespace ringside::sidecar
