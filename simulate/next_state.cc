@@ -43,7 +43,7 @@ shard::State ranges_of(const KeySet& keys, std::size_t count, Alike alike) {
   std::size_t full = 1;  // ranges that all that stands before makes, and the one that it is in
   for (const Start& start : starts) {
     const auto due = static_cast<double>(full) * all / static_cast<double>(count);
-    if (before >= due) {
+    if (before >= due && state.shards.size() < count) {  // keys of no weight may be the last
       state.shards.push_back({start.key, "", std::nullopt});
       full = static_cast<std::size_t>(before * static_cast<double>(count) / all) + 1;
     }
