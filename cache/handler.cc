@@ -240,14 +240,14 @@ bool Handler::fetches_for_bucket(const Decision& decision) const {
 std::optional<std::string> Handler::other_holder() {
   Shared& shared = transaction_.core.shared;
   const RequestContext& context = transaction_.context;
-  const http::Fields& fields = transaction_.request->fields;
+  const auto& fields = transaction_.request->fields;
   const shard::Bucket bucket = *context.key.bucket;
   if (!context.fills_peer) {
-    return fields.has(http::internal::instead_of) ? std::nullopt : shared.holders.elsewhere(bucket);
+    if (fields.has(http::internal::instead_of)) return std::nullopt;
+    return shared.holders.elsewhere(bucket, transaction_.may_fill());
   }
   const auto asker = *fields.first(http::internal::fill);
-  // Who follows another topology may not be the one to take it, or no member at all, and would not
-  // store what it fetches.
+  // Who follows another topology may be none to take it, and would not store what it fetches.
   const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
                         !shared.flights.has_any_of(bucket, shared.store);
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);

@@ -265,7 +265,9 @@ Task<Answer> ask_holder(CoreState& core, const Settings& settings, const http::R
   outgoing.host = context.host;
   outgoing.fields = fields.text();
   Walk walk(core, settings, *bucket, core.core.steady_now() + time_allowed, outgoing, notes);
+  ++core.fills;
   auto answered = co_await walk.run();
+  --core.fills;
   notes.was_looked_for = true;
   const bool may_keep = holders.may_keep(*bucket, notes.outcome.has_value());
   notes.is_passing = notes.is_passing || !may_keep;

@@ -35,9 +35,9 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.answers_for(bucket);
   }
-  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket) const {
+  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket, bool fills) const {
     const std::lock_guard lock(mutex_);
-    return authority_.elsewhere(bucket);
+    return authority_.elsewhere(bucket, fills);
   }
   [[nodiscard]] bool may_keep(shard::Bucket bucket, bool is_filled) const {
     const std::lock_guard lock(mutex_);

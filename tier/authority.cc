@@ -175,8 +175,8 @@ bool Authority::answers_for(Bucket bucket) const noexcept {
   return !takers_.has_any() || (own_.epochs[bucket] > 0 && !given_.contains(bucket));
 }
 
-std::optional<std::string> Authority::elsewhere(Bucket bucket) const {
-  if (!takers_.has_any() || takes(bucket)) return std::nullopt;
+std::optional<std::string> Authority::elsewhere(Bucket bucket, bool fills) const {
+  if (!takers_.has_any() || (fills && takes(bucket))) return std::nullopt;
   const Direction to = direction(bucket);
   return to.way == Way::holder ? std::optional(to.holder->name) : std::nullopt;
 }

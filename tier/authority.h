@@ -69,8 +69,9 @@ class Authority {
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
 
   // Who is to be asked in the place of this replica by who is no peer: it neither has the authority
-  // over the bucket nor is to take it. Nullopt: it answers itself.
-  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket) const;
+  // over the bucket nor is to take it, or does not ask holders for what it is to take (`fills`)
+  // now. Nullopt: it answers itself.
+  [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket, bool fills) const;
 
   // Whether what is fetched for a bucket may be stored here, for which another one was asked first.
   // `is_filled`: that one gave it. No purge would reach what one stores that is no member and holds

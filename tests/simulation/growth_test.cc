@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -38,6 +39,39 @@ TEST(SimulationOfGrowth, FromTenToElevenEveryAnswerIsRightAndOnlyWhatMovesIsFetc
       EXPECT_LE(fetched, has_moved ? 2U : 1U) << target;
     }
     EXPECT_GT(keys_by_fetches[1], 3 * keys_by_fetches[2]);
+  }
+}
+
+TEST(SimulationOfGrowth, NewcomerThatAsksHoldersForNoMoreSendsTheSidecarToThem) {
+  for (const std::size_t fills_most : {std::size_t{0}, limits::fills_most}) {
+    SCOPED_TRACE(fills_most);
+    Shape shape{.replicas = 3, .sidecars = 1, .cores = 1, .knows_peers = true};
+    shape.of_replicas = [fills_most](cache::Settings& settings) {
+      settings.fills_most = fills_most;
+      settings.move_rate_mib_s = 0;
+    };
+    World world(1);
+    SimulatedTier tier(world, shape);
+    SimulatedClient client(world, "client");
+    std::size_t by_newcomer = 0;
+    const auto ask_all = [&] {
+      for (int number = 0; number < 40; ++number) {
+        const std::string target = fmt::format("/page-{}", number);
+        const auto reply = client.get(tier.address(), target).reply;
+        EXPECT_EQ(reply.status, 200);
+        if (tier.named_in(reply.field("cache-status")) == 3) ++by_newcomer;
+      }
+    };
+    ask_all();
+    tier.grow();
+    for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+    world.run_for(Milliseconds{1'000});
+    tier.publish(0);
+    ask_all();
+    EXPECT_EQ(by_newcomer > 0, fills_most > 0);
+    const auto fetches = tier.origin().fetches();
+    EXPECT_EQ(fetches.size(), 40U);
+    for (const auto& [target, fetched] : fetches) EXPECT_EQ(fetched, 1U) << target;
   }
 }
 

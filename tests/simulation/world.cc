@@ -24,7 +24,8 @@ Instant delay(Random& random) {
 }  // namespace
 
 World::World(std::uint64_t seed, Clocks clocks)
-    : clocks_(clocks),
+    : seed_(seed),
+      clocks_(clocks),
       random_(seed),
       network_(random_, time_, [this](const std::string& text) { note(text); }) {}
 

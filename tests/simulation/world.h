@@ -62,6 +62,7 @@ class World {
   // What has happened so far: a thing that arrived, or a turn in which a core did anything.
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
   [[nodiscard]] SimulatedNetwork& network() noexcept { return network_; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] Random& random() noexcept { return random_; }
   // A line of the trace, with its time.
   void note(const std::string& text);
@@ -84,6 +85,7 @@ class World {
   void tick(Running& one);
   void take_turn(Running& one);
 
+  const std::uint64_t seed_;
   const Clocks clocks_;
   Random random_;
   SimulatedTime time_;

@@ -127,24 +127,27 @@ TEST(Authority, WhoNeitherHoldsABucketNorIsToTakeItSendsOthersToItsHolder) {
   const auto after = membership_of({"a", "b", "c"});
   const Bucket moved = moved_bucket(*before, *after, "a", "c");
   Tier tier({"a", "b"});
-  EXPECT_EQ(tier.at("b").elsewhere(moved), std::nullopt) << "nobody has been heard yet";
+  EXPECT_EQ(tier.at("b").elsewhere(moved, true), std::nullopt) << "nobody has been heard yet";
   tier.talk();
-  EXPECT_EQ(tier.at("a").elsewhere(moved), std::nullopt);
-  EXPECT_EQ(tier.at("b").elsewhere(moved), "a");
+  EXPECT_EQ(tier.at("a").elsewhere(moved, true), std::nullopt);
+  EXPECT_EQ(tier.at("b").elsewhere(moved, true), "a");
   tier.start_replica("c");
   for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
   tier.talk();
-  EXPECT_EQ(tier.at("a").elsewhere(moved), std::nullopt) << "it holds it still";
-  EXPECT_EQ(tier.at("c").elsewhere(moved), std::nullopt) << "it asks the holder by itself";
+  EXPECT_EQ(tier.at("a").elsewhere(moved, true), std::nullopt) << "it holds it still";
+  EXPECT_EQ(tier.at("c").elsewhere(moved, true), std::nullopt) << "it asks the holder by itself";
+  EXPECT_EQ(tier.at("c").elsewhere(moved, false), "a") << "it asks for enough already";
+  EXPECT_EQ(tier.at("a").elsewhere(moved, false), std::nullopt) << "it is the holder";
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
-  EXPECT_EQ(tier.at("a").elsewhere(moved), "c");
+  EXPECT_EQ(tier.at("a").elsewhere(moved, true), "c");
   tier.at("c").take(moved, 1);
   tier.talk();
-  EXPECT_EQ(tier.at("a").elsewhere(moved), "c");
-  EXPECT_EQ(tier.at("b").elsewhere(moved), "c");
-  EXPECT_EQ(tier.at("c").elsewhere(moved), std::nullopt);
+  EXPECT_EQ(tier.at("a").elsewhere(moved, true), "c");
+  EXPECT_EQ(tier.at("b").elsewhere(moved, true), "c");
+  EXPECT_EQ(tier.at("c").elsewhere(moved, true), std::nullopt);
+  EXPECT_EQ(tier.at("c").elsewhere(moved, false), std::nullopt) << "it holds it by now";
   tier.at("a").follow(nullptr);
-  EXPECT_EQ(tier.at("a").elsewhere(moved), std::nullopt) << "of a tier of its own";
+  EXPECT_EQ(tier.at("a").elsewhere(moved, true), std::nullopt) << "of a tier of its own";
 }
 
 TEST(Authority, WhatWasGivenAndDidNotArriveIsGivenAgain) {

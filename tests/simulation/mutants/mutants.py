@@ -115,8 +115,8 @@ MUTANTS = (
         (
             Edit(
                 HANDLER,
-                "return fields.has(http::internal::instead_of) ? std::nullopt",
-                "return !MUTANT && fields.has(http::internal::instead_of) ? std::nullopt",
+                "if (fields.has(http::internal::instead_of)) return std::nullopt;",
+                "if (!MUTANT && fields.has(http::internal::instead_of)) return std::nullopt;",
             ),
         ),
     ),
