@@ -144,7 +144,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
         continue;
       }
       // Nobody refuses who is told that another one was asked before: these two agree on nothing.
-      if (refuser != member) asked.push_back(*refuser);
+      if (refuser != member && asked.size() < most) asked.push_back(*refuser);
       if (asked.size() >= most) co_return nobody;
       continue;
     }
