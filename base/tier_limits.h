@@ -22,9 +22,9 @@ constexpr Milliseconds holder_pause_start{250};
 constexpr Milliseconds holder_pause_most{5'000};
 // {} directions that a miss takes, as holders refuse or fail | the origin is asked
 constexpr unsigned holders_tried = 3;
-// {} on a core, in what one replica asks of the holders of buckets that it is to take | it names
-// the holder to the sidecar (421), which asks there itself
-constexpr size_t fills_most = 4;
+// {} request in flight, on each core, to holders of buckets that a replica is to take; any number
+// with --move-rate 0 | the next sidecar is refused (421), told who the holder is, and asks there
+constexpr size_t fills_most = 1;
 // {} that a leaver can't be reached | nobody asks it any more; what it holds is lost
 constexpr Milliseconds leaver_patience{30'000};
 

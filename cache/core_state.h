@@ -129,7 +129,7 @@ struct CoreState {
   metrics::CoreSheet& sheet;
   StalledList stalled;
   std::size_t refreshes = 0;  // in the background, at this moment
-  std::size_t fills = 0;      // asked of holders, at this moment
+  std::size_t fills = 0;      // requests to holders that wait for a head, at this moment
 };
 
 }  // namespace ringside::cache

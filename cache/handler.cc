@@ -247,7 +247,7 @@ std::optional<std::string> Handler::other_holder() {
     return shared.holders.elsewhere(bucket, transaction_.may_fill());
   }
   const auto asker = *fields.first(http::internal::fill);
-  // Who follows another topology may be none to take it, and would not store what it fetches.
+  // Who follows another topology may not be the taker, and would not store what it fetches.
   const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
                         !shared.flights.has_any_of(bucket, shared.store);
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);

@@ -31,7 +31,7 @@ struct Settings : hop::Options {
   std::shared_ptr<const hop::PeerKeys> peer_keys;
   bool insecure_peers = false;  // whoever speaks like a member is heeded as one, without a proof
   std::size_t move_rate_mib_s = limits::move_rate_mib_s;  // into this replica; 0: nothing moves
-  std::size_t fills_most = limits::fills_most;            // at once, on each core
+  std::size_t fills_most = limits::fills_most;            // see limits::fills_most
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
 };

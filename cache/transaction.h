@@ -54,7 +54,7 @@ struct Transaction {
   [[nodiscard]] TimePoint now() const noexcept { return core.core.now(); }
   // For all that asks how old something stored is.
   [[nodiscard]] TimePoint resident_now() const noexcept { return core.core.resident_now(); }
-  // One more bucket's holder may be asked on this core.
+  // Whether a holder may be asked now; see limits::fills_most.
   [[nodiscard]] bool may_fill() const noexcept { return core.fills < settings->fills_most; }
   // What a response says besides its own fields, as far as the request decides it.
   [[nodiscard]] ResponseNotes notes() const noexcept;

@@ -37,9 +37,9 @@ inline constexpr std::string_view detail = "Ringside-Detail";
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
 // To a member, with a 421: the name of the replica that has the shard now; `-`: some other one.
-// Whoever says so has given it away, or never had it, and has not touched the request. To who asks
-// for itself (`fill`) a space and the epoch follow its own name: it is given the authority with
-// this answer.
+// Whoever says so has given it away, or never had it, or is to have it and asks nothing more of
+// holders now. It has not touched the request. To who asks for itself (`fill`) a space and the
+// epoch follow its own name: it is given the authority with this answer.
 inline constexpr std::string_view holder = "Ringside-Holder";
 
 // To the replica, where the owner is another one, as the sidecar knows it: the name of whom it

@@ -69,8 +69,8 @@ class Authority {
   [[nodiscard]] bool answers_for(shard::Bucket bucket) const noexcept;
 
   // Who is to be asked in the place of this replica by who is no peer: it neither has the authority
-  // over the bucket nor is to take it, or does not ask holders for what it is to take (`fills`)
-  // now. Nullopt: it answers itself.
+  // over the bucket nor is to take it. Where it asks nothing more of holders now (`fills` is
+  // false), it sends others to the holder of what it is to take, too. Nullopt: it answers itself.
   [[nodiscard]] std::optional<std::string> elsewhere(shard::Bucket bucket, bool fills) const;
 
   // Whether what is fetched for a bucket may be stored here, for which another one was asked first.

@@ -1,7 +1,10 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 
+#include "base/limits.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -89,6 +92,20 @@ TEST(Refusal, TwoThatNameEachOtherAreAskedOnceEach) {
   EXPECT_EQ(sidecar.get("/").status, 503);
   EXPECT_EQ(a.requests(), 1U);
   EXPECT_EQ(b.requests(), 1U);
+}
+
+// Peers of another version, or broken ones: the sidecar lives on.
+TEST(Refusal, WhereAllRefuseThoughTheyAreToldWhoWasAskedBeforeTheClientGetsAnError) {
+  const ScriptedPeer a(always(refusal_for("cache-1")));
+  const ScriptedPeer b(always(refusal_for("cache-2")));
+  const ScriptedPeer c(always(refusal_for("cache-3")));
+  const ScriptedPeer d(always(refusal_for("cache-0")));
+  SomeSidecar sidecar({a.address(), b.address(), c.address(), d.address()});
+  for (int number = 0; number < 8; ++number) {
+    EXPECT_EQ(sidecar.get(fmt::format("/{}", number)).status, 503);
+  }
+  const std::size_t asked = a.requests() + b.requests() + c.requests() + d.requests();
+  EXPECT_LE(asked, 8 * (limits::owners_tried + 1));
 }
 
 // An origin's own 421 is another thing.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <limits>
 
 #include "base/check.h"
 #include "link/wire.h"
@@ -174,9 +177,9 @@ std::shared_ptr<const cache::Settings> SimulatedTier::settings_of_replicas() con
   settings->routes = {{"all", everything, {net::Origin{origin_address_, 1}}}};
   settings->route_table = http::RouteTable::make({everything}).value();
   if (shape_.knows_peers) settings->membership = membership();
-  // Nothing is asked of holders, one thing at a time, or as much as usual.
-  const std::uint64_t kind = world_.seed() % 3;
-  if (kind != 0) settings->fills_most = kind - 1;
+  // Without a bound, never, or one at a time.
+  constexpr std::size_t fills_most[] = {std::numeric_limits<std::size_t>::max(), 0, 1};
+  settings->fills_most = fills_most[world_.seed() % std::size(fills_most)];
   if (shape_.of_replicas) shape_.of_replicas(*settings);
   settings->insecure_peers = settings->peer_keys == nullptr;
   return settings;

@@ -136,7 +136,7 @@ TEST(Authority, WhoNeitherHoldsABucketNorIsToTakeItSendsOthersToItsHolder) {
   tier.talk();
   EXPECT_EQ(tier.at("a").elsewhere(moved, true), std::nullopt) << "it holds it still";
   EXPECT_EQ(tier.at("c").elsewhere(moved, true), std::nullopt) << "it asks the holder by itself";
-  EXPECT_EQ(tier.at("c").elsewhere(moved, false), "a") << "it asks for enough already";
+  EXPECT_EQ(tier.at("c").elsewhere(moved, false), "a") << "it asks no more of holders now";
   EXPECT_EQ(tier.at("a").elsewhere(moved, false), std::nullopt) << "it is the holder";
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   EXPECT_EQ(tier.at("a").elsewhere(moved, true), "c");
