@@ -272,7 +272,8 @@ constexpr size_t peer_key_least_bytes = 32;
 constexpr size_t peer_key_most_bytes = 256;
 constexpr size_t peer_key_file_size_bytes = 4 * kKiB;
 constexpr size_t peer_name_bytes = 300;  // {}, of who proves membership | refused
-// {} for a line about peers that prove nothing, of each core | counted, and told with the next line
+// {} for a line about peers that prove nothing or can't be understood, of each core | counted, and
+// told with the next line
 constexpr Milliseconds peer_complaint_interval{10'000};
 // {} for the line about one replica that is not used for it | said again
 constexpr Milliseconds peer_reminder_interval{60'000};

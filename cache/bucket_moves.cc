@@ -101,11 +101,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
 
   static Task<void> move_from(std::shared_ptr<Moves> moves, tier::Peer giver) {
     const auto moved = co_await moves->move_all_from(giver);
-    if (!moved) {
-      log::write(log::Level::debug,
-                 fmt::format("{}: {} gives nothing: {}", moves->core_.shared.name, giver.name,
-                             moved.error().message));
-    }
+    if (!moved) tell_of_peer(moves->core_, giver, "gives nothing", moved.error());
     moves->end(giver.name);
   }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "cache/bucket_moves.h"
 #include "cache/decision.h"
 #include "cache/emptying.h"
@@ -10,6 +9,7 @@
 #include "cache/flight_body.h"
 #include "cache/invalidation.h"
 #include "cache/pass.h"
+#include "cache/peer_exchange.h"
 #include "cache/peer_talk.h"
 #include "cache/purge_relay.h"
 #include "cache/refresh.h"
@@ -104,10 +104,7 @@ bool Handler::introduce(const IpAddress& from, const http::RequestHead& request,
 
 void Handler::complain(const IpAddress& of, std::string_view what) {
   CoreState& core = transaction_.core;
-  const auto held_back = core.peer_complaints.next(core.core.steady_now());
-  if (!held_back) return;
-  log::warning("{}, from {}: {}{}", core.shared.name, of.text(), what,
-               *held_back == 0 ? "" : fmt::format(" ({} such lines before this one)", *held_back));
+  cache::complain(core, fmt::format("{}, from {}: {}", core.shared.name, of.text(), what));
 }
 
 bool Handler::is_from_member() const noexcept {

@@ -47,6 +47,8 @@ constexpr std::uint64_t no_cache_flag = 1;
 constexpr std::uint64_t must_revalidate_flag = 2;
 constexpr std::uint64_t immutable_flag = 4;
 constexpr std::uint64_t warm_flag = 8;
+constexpr std::uint64_t all_flags =
+    no_cache_flag | must_revalidate_flag | immutable_flag | warm_flag;
 constexpr std::uint64_t seconds_most = std::uint64_t{1} << 40;
 
 Error malformed(std::string_view what) {
@@ -129,6 +131,8 @@ std::optional<Freshness> read_freshness(const Numbers& numbers, TimePoint asked)
   const bool is_source =
       numbers[Number::lifetime_source] <= static_cast<std::uint64_t>(LifetimeSource::heuristic);
   if (!is_source || numbers[Number::kept_ms] > seconds_most) return std::nullopt;
+  // What a newer version says with another flag may be what must not be given.
+  if ((numbers[Number::flags] & ~all_flags) != 0) return std::nullopt;
   Freshness freshness;
   freshness.lifetime = Seconds(static_cast<std::int64_t>(numbers[Number::lifetime_s]));
   freshness.initial_age = Seconds(static_cast<std::int64_t>(numbers[Number::initial_age_s]));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/internal_fields.h"
 
 namespace ringside::cache {
@@ -54,6 +55,21 @@ Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_b
     }
   }
   co_return content;
+}
+
+void complain(CoreState& core, std::string_view what) {
+  const auto held_back = core.peer_complaints.next(core.core.steady_now());
+  if (!held_back) return;
+  log::warning("{}{}", what,
+               *held_back == 0 ? "" : fmt::format(" ({} such lines before this one)", *held_back));
+}
+
+void tell_of_peer(CoreState& core, const tier::Peer& peer, std::string_view what,
+                  const Error& error) {
+  const std::string line =
+      fmt::format("{}: {} {}: {}", core.shared.name, peer.name, what, error.message);
+  if (error.kind != ErrorKind::malformed) return log::write(log::Level::debug, line);
+  complain(core, line + "; replicas of one tier should be of one version");
 }
 
 }  // namespace ringside::cache

@@ -34,4 +34,12 @@ void hear_topology(CoreState& core, const http::ResponseHead& head);
 // All of an answer's content; an Error where it is larger than that.
 [[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes);
 
+// A line about what is wrong with peers; see limits::peer_complaint_interval.
+void complain(CoreState& core, std::string_view what);
+
+// That a peer does not do its part: `what` is a verb with its object. What can't be understood
+// comes from another version, and is complained of; whoever is away is seen elsewhere.
+void tell_of_peer(CoreState& core, const tier::Peer& peer, std::string_view what,
+                  const Error& error);
+
 }  // namespace ringside::cache

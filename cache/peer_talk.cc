@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "cache/peer_exchange.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
@@ -87,10 +86,7 @@ Task<void> hear(CoreState& core, tier::Authority::Call call) {
   auto heard = co_await ask_holdings(core, call);
   const SteadyPoint now = core.core.steady_now();
   const std::string& name = call.peer.name;
-  if (!heard) {
-    log::write(log::Level::debug, fmt::format("{}: {} does not say what it holds: {}",
-                                              core.shared.name, name, heard.error().message));
-  }
+  if (!heard) tell_of_peer(core, call.peer, "does not say what it holds", heard.error());
   core.shared.holders.change([&](tier::Authority& authority) {
     if (!heard) {
       const ErrorKind kind = heard.error().kind;

@@ -37,7 +37,7 @@ namespace ringside::tier {
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
 //      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
-//      gave something is told of likewise: who follows an older topology does not know it yet.
+//      gave something is told of likewise: others may not know it yet, or where it is.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -187,6 +187,8 @@ class Authority {
     unsigned heard_in = 0;          // likewise, and has answered
     bool is_asked = false;          // at this moment
     bool is_doubted = false;        // since it was asked: what it answers was said before
+    bool has_talked = false;        // since it was asked: it is there, whatever we hear of it
+    bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
     bool was_given = false;        // something, by us
     bool was_heard_since = false;  // since it left

@@ -77,7 +77,9 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   known->is_wanted = false;
   const auto pause = limits::holder_pause_start * (1U << std::min(known->failures, 16U));
   known->not_before = now + std::min<Milliseconds>(pause, limits::holder_pause_most);
+  if (known->has_talked) known->not_before = now;
   ++known->failures;
+  if (std::exchange(known->is_by_hearsay, false)) known->peer.address = {};
   // Whether or not it has heard of it: the higher epoch has it when it is back.
   std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; });
   choose_takers();
@@ -116,6 +118,7 @@ void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
   if (known == nullptr || known->holdings.version == version) return;
   known->is_wanted = true;
   // It is there, whatever we thought of it.
+  known->has_talked = true;
   known->not_before = {};
 }
 
@@ -164,7 +167,16 @@ std::vector<Peer> Authority::reachable(Among among) const {
 // that is gone is forgotten by all.
 void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
   for (const Peer& leaver : leavers) {
-    if (leaver.name == own_name_ || find(leaver.name) != nullptr) continue;
+    if (leaver.name == own_name_) continue;
+    if (Known* const member = find(leaver.name)) {
+      const bool is_awaited = member->peer.address.host.empty() && !member->was_heard;
+      if (!is_awaited) continue;
+      member->peer.address = leaver.address;
+      member->is_by_hearsay = true;
+      member->state = State::unheard;
+      member->not_before = {};
+      continue;
+    }
     Known known;
     known.peer = leaver;
     known.is_leaver = true;
@@ -194,6 +206,7 @@ std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
     if (!is_due(known) || now < known.not_before) continue;
     known.is_asked = true;
     known.is_wanted = false;
+    known.has_talked = false;
     known.asked_in = round_;
     calls.push_back({known.peer, known.holdings.version, own_.version});
   }

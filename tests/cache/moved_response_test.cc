@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/cache/some_response.h"
@@ -35,6 +37,15 @@ MovedResponse read(const std::string& batch, TimePoint resident = now) {
   EXPECT_EQ(left, "");
   return item ? std::get<MovedResponse>(*item) : MovedResponse{};
 }
+
+// The item with another one in the place of its `place`th number.
+std::string with_number(std::string batch, std::size_t place, std::string_view number) {
+  std::size_t start = 1;
+  for (std::size_t i = 0; i < place; ++i) start = batch.find(' ', start + 1);
+  const std::size_t end = batch.find_first_of(" \n", start + 1);
+  return batch.replace(start + 1, end - start - 1, number);
+}
+constexpr std::size_t flags_place = 9;
 
 TEST(MovedResponse, IsWhatWasStored) {
   const auto request = fields_of({{"Accept-Language", "de"}});
@@ -129,6 +140,8 @@ TEST(MovedResponse, WhatIsNoneIsRefused) {
   broken = rest;
   broken.replace(broken.find(": "), 2, "::");
   none.push_back(line + broken);
+  EXPECT_EQ(with_number(whole, flags_place, "8"), whole);  // warm
+  none.push_back(with_number(whole, flags_place, "16"));   // a newer version has another one
   for (const std::string& text : none) {
     std::string_view left = text;
     const auto item = take_moved(left, {now, steady});

@@ -14,14 +14,17 @@ namespace ringside::simulation {
 // The seeds that a test is played with: 1 to `count`, unless it is told otherwise.
 //
 //   RINGSIDE_SIMULATION_SEED   this one alone
-//   RINGSIDE_SIMULATION_SEEDS  so many, from 1 on
+//   RINGSIDE_SIMULATION_SEEDS  so many
+//   RINGSIDE_SIMULATION_FIRST  the first of them, instead of 1: a long run can be played in parts
 //   RINGSIDE_SIMULATION_LESS   what worlds have less of than their seeds give them (less.h)
 //   RINGSIDE_SIMULATION_TRACE  a file for the trace (of the last world, where there are several)
 inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
   if (const char* const one = std::getenv("RINGSIDE_SIMULATION_SEED")) return {std::stoull(one)};
   if (const char* const many = std::getenv("RINGSIDE_SIMULATION_SEEDS")) count = std::stoull(many);
+  const char* const from = std::getenv("RINGSIDE_SIMULATION_FIRST");
+  const std::uint64_t first = from != nullptr ? std::stoull(from) : 1;
   std::vector<std::uint64_t> all;
-  for (std::uint64_t seed = 1; seed <= count; ++seed) all.push_back(seed);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) all.push_back(seed);
   return all;
 }
 

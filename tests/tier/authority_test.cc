@@ -262,55 +262,6 @@ TEST(Authority, OfEqualEpochsTheOwnersCounts) {
   EXPECT_EQ(a.own().epoch(bucket), 0U);
 }
 
-TEST(Authority, WhoIsUnreachableIsCalledAgainLessAndLessOften) {
-  Authority authority("a", 1);
-  authority.follow(membership_of({"a", "b"}));
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-  EXPECT_TRUE(authority.take_due(start).empty()) << "it is being asked";
-  EXPECT_EQ(authority.next_due(), std::nullopt);
-  SteadyPoint now = start;
-  std::vector<Milliseconds> pauses;
-  for (int i = 0; i < 7; ++i) {
-    authority.failed("b", true, now);
-    pauses.push_back(std::chrono::duration_cast<Milliseconds>(*authority.next_due() - now));
-    now = *authority.next_due();
-    EXPECT_EQ(authority.take_due(now).size(), 1U);
-  }
-  const std::vector<Milliseconds> expected{
-      Milliseconds{250},   Milliseconds{500},   Milliseconds{1'000}, Milliseconds{2'000},
-      Milliseconds{4'000}, Milliseconds{5'000}, Milliseconds{5'000}};
-  EXPECT_EQ(pauses, expected);
-}
-
-TEST(Authority, WhoIsSilentOnceIsAskedOnceMore) {
-  Authority authority("a", 1);
-  authority.follow(membership_of({"a", "b"}));
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-  authority.failed("b", false, start);
-  EXPECT_FALSE(authority.is_unreachable("b"));
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-  authority.failed("b", false, start);
-  EXPECT_TRUE(authority.is_unreachable("b"));
-}
-
-TEST(Authority, WhatWasSaidBeforeADoubtCountsNoMore) {
-  const auto membership = membership_of({"a", "b"});
-  const Bucket bucket = bucket_of_owner(membership, "b");
-  std::vector<Epoch> epochs(shard::bucket_count);
-  epochs[bucket] = 1;
-  Authority authority("a", 1);
-  authority.follow(membership);
-  static_cast<void>(authority.take_due(start));
-  authority.heard("b", {{2, 1}, epochs}, {}, start);
-  EXPECT_EQ(authority.take_due(start + limits::holdings_interval).size(), 1U);
-  authority.doubt("b");
-  authority.heard_again("b", {}, start);
-  EXPECT_EQ(authority.direction(bucket).way, Way::unknown);
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-  authority.heard("b", {{3, 1}, epochs}, {}, start);
-  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
-}
-
 TEST(Authority, AGiftThatDidNotArriveIsForgottenWhenAnotherOneOwnsTheBucket) {
   const auto before = membership_of({"a", "b"});
   const auto between = membership_of({"a", "b", "c"});
@@ -344,49 +295,6 @@ TEST(Authority, ANewTopologyDecidesBetweenEqualEpochs) {
   a.follow(membership_of({"a", "b"}, 1, "ring"));
   a.heard("b", {{2, 1}, epochs}, {}, start);
   EXPECT_EQ(a.own().epoch(bucket), 0U);
-}
-
-TEST(Authority, WhoTalksAfterASilenceIsCalledAtOnce) {
-  Authority authority("a", 1);
-  authority.follow(membership_of({"a", "b"}));
-  static_cast<void>(authority.take_due(start));
-  authority.failed("b", true, start);
-  authority.hint("b", {7, 1});
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-}
-
-TEST(Authority, ASlowHolderIsAskedWhetherItIsThereAndCountsMeanwhile) {
-  const auto membership = membership_of({"a", "b"});
-  const Bucket bucket = bucket_of_owner(membership, "b");
-  std::vector<Epoch> epochs(shard::bucket_count);
-  epochs[bucket] = 1;
-  Authority authority("a", 1);
-  authority.follow(membership);
-  static_cast<void>(authority.take_due(start));
-  authority.heard("b", {{2, 1}, epochs}, authority.own().version, start);
-  while (!authority.take_due(start + limits::holdings_interval).empty()) {
-    authority.heard_again("b", authority.own().version, start);
-  }
-
-  EXPECT_EQ(authority.next_due(), std::nullopt);
-  authority.suspect("b");
-  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
-  EXPECT_EQ(authority.take_due(start).size(), 1U);
-  EXPECT_FALSE(authority.is_unreachable("b"));
-  authority.failed("b", true, start);
-  EXPECT_TRUE(authority.is_unreachable("b"));
-}
-
-TEST(Authority, StrangersChangeNothing) {
-  Authority authority("a", 1);
-  authority.follow(membership_of({"a", "b"}));
-  const Holdings before = authority.own();
-  authority.heard("x", {{9, 9}, std::vector<Epoch>(shard::bucket_count, 9)}, {}, start);
-  authority.hint("x", {9, 9});
-  authority.doubt("x");
-  authority.failed("x", true, start);
-  EXPECT_EQ(authority.own(), before);
-  EXPECT_EQ(authority.direction(0).way, Way::unknown);
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+"""Replicas of two versions in one tier: who is not understood is left out, and nothing it says is
+taken for something else. The one of another version is a script."""
+
+import unittest
+
+from support import Tier, wait_until
+
+PATHS = [f"/{number}" for number in range(40)]
+EVERYTHING = "7 1\n0 16383 1\n"  # holdings: the authority over all buckets
+POISON = b"not what the origin says"
+
+
+class OfTwoVersions(Tier):
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.other = self.origin()
+        self.own = self.cache("cache-0", self.source)
+        self.front = self.sidecar([self.own])
+
+    def meet(self, answer_options, answer_fill=None) -> None:
+        """`answer_options`: how the other one answers what members ask each other."""
+        self.other.on["*"] = answer_options
+        for path in PATHS:
+            self.other.on[path] = answer_fill or (lambda turn: turn.reply(404, POISON))
+        members = [
+            {"name": "cache-0", "address": self.own.address},
+            {"name": "cache-1", "address": self.other.address},
+        ]
+        told = self.own.administer("PUT", "/topology", {"scheme": "ring", "members": members})
+        self.assertEqual(told.status, 200, told.text)
+        self.other.wait_for("*")
+
+    def ask_all(self) -> list:
+        """Through a sidecar that knows of this replica alone."""
+        answers = [self.front.get(path, "81.2.69.160") for path in PATHS]
+        for path, answer in zip(PATHS, answers, strict=True):
+            self.assertEqual(answer.status, 200, answer.text)
+            self.assertTrue(answer.text.startswith(f"GET {path} for GB\n"), answer.text)
+        return answers
+
+    def assert_left_out(self) -> None:
+        """What this one owns is its own; for the rest the origin is asked, and nobody else."""
+        self.ask_all()
+        hits = sum(answer.is_hit for answer in self.ask_all())
+        self.assertGreater(hits, len(PATHS) // 4)
+
+    def complaint(self) -> str:
+        wait_until(lambda: "should be of one version" in self.own.err, "it to be said")
+        [line] = [line for line in self.own.err.splitlines() if "one version" in line]
+        return line
+
+    def test_an_older_one_that_knows_of_no_holdings_holds_nothing(self):
+        self.meet(lambda turn: turn.reply(200, b""))
+        self.assert_left_out()
+        self.assertNotIn("cache-1", self.own.err)
+
+    def test_a_newer_one_whose_holdings_have_another_line_is_not_believed(self):
+        said = f"{EVERYTHING}spare 5\n".encode()
+        self.meet(lambda turn: turn.reply(200, said, Ringside_Holdings="7 1"))
+        self.assert_left_out()
+        self.assertIn("cache-1 does not say what it holds: holdings: line 3 is none", self.complaint())
+        self.assertEqual(sum(self.other.count(path) for path in PATHS), 0)
+
+    def test_a_newer_one_whose_batches_have_other_items_gives_nothing(self):
+        asked = {"moves": 0}
+
+        def answer(turn) -> None:
+            if number := turn.request.field("Ringside-Move"):
+                asked["moves"] += 1
+                batch = b"B 1 1\nZ 1 2 3\n"  # a bucket is given, and what nobody knows
+                return turn.reply(200, batch, Ringside_Move=number.split(" ")[1])
+            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+
+        self.meet(answer)
+        wait_until(lambda: asked["moves"] > 0, "it to be asked for what it has")
+        self.assertIn("cache-1 gives nothing: a moved response: no such item", self.complaint())
+        self.ask_all()
+        self.assertEqual(self.own.metric("ringside_moved_responses_total"), 0)
+        # Not even the bucket before what was not understood.
+        wait_until(lambda: asked["moves"] > 1, "it to be asked again")
+
+    def test_one_that_does_not_know_what_a_fill_is_refuses_it(self):
+        def answer(turn) -> None:
+            if turn.request.field("Ringside-Move"):
+                return turn.reply(200, b"")  # and no field: it does not know of moves
+            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+
+        self.meet(answer, answer_fill=lambda turn: turn.reply(421, b"what is this?"))
+        self.ask_all()
+        self.assertGreater(self.own.metric("ringside_holder_requests_total", result="refused"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "tests/tier/some_membership.h"
+#include "tests/tier/some_tier.h"
+#include "tier/authority.h"
+
+namespace ringside::tier {
+namespace {
+
+using Way = Authority::Way;
+using shard::Bucket;
+
+Bucket bucket_of_owner(const MembershipPointer& membership, const std::string& name) {
+  return buckets_of(*membership, name)->front();
+}
+
+TEST(AuthorityTalk, WhoIsUnreachableIsCalledAgainLessAndLessOften) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  EXPECT_TRUE(authority.take_due(start).empty()) << "it is being asked";
+  EXPECT_EQ(authority.next_due(), std::nullopt);
+  SteadyPoint now = start;
+  std::vector<Milliseconds> pauses;
+  for (int i = 0; i < 7; ++i) {
+    authority.failed("b", true, now);
+    pauses.push_back(std::chrono::duration_cast<Milliseconds>(*authority.next_due() - now));
+    now = *authority.next_due();
+    EXPECT_EQ(authority.take_due(now).size(), 1U);
+  }
+  const std::vector<Milliseconds> expected{
+      Milliseconds{250},   Milliseconds{500},   Milliseconds{1'000}, Milliseconds{2'000},
+      Milliseconds{4'000}, Milliseconds{5'000}, Milliseconds{5'000}};
+  EXPECT_EQ(pauses, expected);
+}
+
+TEST(AuthorityTalk, WhoIsSilentOnceIsAskedOnceMore) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", false, start);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", false, start);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+}
+
+TEST(AuthorityTalk, WhatWasSaidBeforeADoubtCountsNoMore) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, {}, start);
+  EXPECT_EQ(authority.take_due(start + limits::holdings_interval).size(), 1U);
+  authority.doubt("b");
+  authority.heard_again("b", {}, start);
+  EXPECT_EQ(authority.direction(bucket).way, Way::unknown);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.heard("b", {{3, 1}, epochs}, {}, start);
+  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
+}
+
+TEST(AuthorityTalk, WhoTalksAfterASilenceIsCalledAtOnce) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  static_cast<void>(authority.take_due(start));
+  authority.failed("b", true, start);
+  authority.hint("b", {7, 1});
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+}
+
+// A pod that starts: our call was refused just before it listened, and we hear so just after it
+// has called us.
+TEST(AuthorityTalk, WhoTalksWhileACallToItFailsIsCalledAtOnce) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  ASSERT_EQ(authority.take_due(start).size(), 1U);
+  authority.hint("b", {7, 1});
+  authority.failed("b", true, start);
+  EXPECT_EQ(authority.next_due(), start);
+  ASSERT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", true, start);
+  EXPECT_GT(authority.next_due(), start) << "it has not talked since";
+}
+
+TEST(AuthorityTalk, ASlowHolderIsAskedWhetherItIsThereAndCountsMeanwhile) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, authority.own().version, start);
+  while (!authority.take_due(start + limits::holdings_interval).empty()) {
+    authority.heard_again("b", authority.own().version, start);
+  }
+
+  EXPECT_EQ(authority.next_due(), std::nullopt);
+  authority.suspect("b");
+  EXPECT_EQ(authority.direction(bucket).way, Way::holder);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+  authority.failed("b", true, start);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+}
+
+TEST(AuthorityTalk, StrangersChangeNothing) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  const Holdings before = authority.own();
+  authority.heard("x", {{9, 9}, std::vector<Epoch>(shard::bucket_count, 9)}, {}, start);
+  authority.hint("x", {9, 9});
+  authority.doubt("x");
+  authority.failed("x", true, start);
+  EXPECT_EQ(authority.own(), before);
+  EXPECT_EQ(authority.direction(0).way, Way::unknown);
+}
+
+// A pod that starts is told of the others before all of them are told where it is. A simulation
+// fetched what it had been given by then again.
+TEST(AuthorityTalk, WhereAMemberIsCanBeHeardOfAPeer) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = bucket_of_owner(membership, "c");
+  const auto nowhere = std::make_shared<const Membership>(
+      membership->topology, std::vector<Endpoint>{{"h", 1}, {"h", 2}, {}});
+  Authority a("a", 1);
+  a.follow(nowhere);
+  ASSERT_EQ(a.take_due(start).size(), 1U) << "nobody knows where c is";
+  const Peer c{"c", {"h", 7}};
+  Holdings of_b{{2, 1}, {}};
+  of_b.leavers = {c};
+  a.heard("b", of_b, {}, start);
+  EXPECT_EQ(a.direction(bucket).way, Way::unknown) << "it may hold something";
+  const auto calls = a.take_due(start);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].peer, c);
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  a.heard("c", {{3, 1}, epochs}, {}, start);
+  EXPECT_EQ(a.direction(bucket).holder, c);
+  a.follow(nowhere);
+  EXPECT_EQ(a.direction(bucket).holder, c) << "our source does not say yet where it is";
+  a.follow(membership);
+  EXPECT_EQ(a.direction(bucket).way, Way::unknown) << "at another address it is another process";
+}
+
+TEST(AuthorityTalk, WhoIsNotWhereAPeerSaysIsNowhere) {
+  const auto membership = membership_of({"a", "b", "c"});
+  Authority a("a", 1);
+  a.follow(std::make_shared<const Membership>(membership->topology,
+                                              std::vector<Endpoint>{{"h", 1}, {"h", 2}, {}}));
+  Holdings of_b{{2, 1}, {}};
+  of_b.leavers = {{"c", {"h", 7}}};
+  a.heard("b", of_b, {}, start);
+  ASSERT_EQ(a.take_due(start).size(), 1U);
+  a.failed("c", true, start);
+  EXPECT_TRUE(a.is_unreachable("c"));
+  for (const auto& call : a.take_due(start + std::chrono::hours{1})) EXPECT_EQ(call.peer.name, "b");
+}
+
+}  // namespace
+}  // namespace ringside::tier
