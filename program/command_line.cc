@@ -10,12 +10,12 @@
 
 #include "base/limits.h"
 #include "base/quotation.h"
-#include "program/admin_access.h"
+#include "program/admin_pages.h"
 #include "program/options.h"
 #include "program/plan_flags.h"
+#include "program/replay_flags.h"
 #include "program/simulate_command_line.h"
 #include "program/spelling.h"
-#include "program/split_flags.h"
 #include "program/values.h"
 
 namespace ringside::program {
@@ -23,18 +23,16 @@ namespace {
 
 using Verb = CommandLine::Verb;
 
+constexpr const char* all_admins = "The admin pages of all processes of the tier";
+
 // The texts that CLI11 found beside options; their meaning is read afterwards.
 struct Texts {
   std::string ip;
   std::vector<std::string> headers;
   std::string replicas;
-  std::string admin;
-  std::string admin_token_file;
-  std::string to;
-  std::string scale_to;
+  AdminTexts admin;
   PlanTexts plan;
-  std::string scale_at = "50";
-  bool forwarded = false;
+  ReplayTexts replay;
   SimulateTexts simulate;
 };
 
@@ -73,16 +71,9 @@ void add_shard(CLI::App& app, Texts& texts, ShardOptions& out) {
       ->required();
 }
 
-void add_admin_token(CLI::App& app, Texts& texts) {
-  app.add_option("--admin-token-file", texts.admin_token_file,
-                 "The same as of the tier, where it has one")
-      ->type_name("FILE")
-      ->envname("RINGSIDE_ADMIN_TOKEN_FILE");
-}
-
 void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
   app.add_option("N", texts.replicas, "How many replicas there are to be")->required();
-  app.add_option("--admin", texts.admin,
+  app.add_option("--admin", texts.admin.addresses,
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
@@ -91,48 +82,7 @@ void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
   app.add_flag("--dry-run", out.dry_run,
                "Change nothing: tell what would move, as plan --to N does")
       ->excludes(watch);
-  add_admin_token(app, texts);
-}
-
-void add_replay(CLI::App& app, Texts& texts, replay::ReplayOptions& options) {
-  CLI::Option* const log = app.add_option(
-      "LOG", options.log, "Access log in Combined Log Format; -: stdin; none: generated traffic");
-  app.add_option("--to", texts.to, "Where the sidecar listens")
-      ->type_name("ADDRESS:PORT")
-      ->required();
-  app.add_option("--host", options.host, "The Host field (default: --to)")->type_name("HOST");
-  app.add_flag("--forwarded", texts.forwarded,
-               "Tell the client in Forwarded instead of X-Forwarded-For");
-  app.add_option("--requests", options.generated_requests, "How many to generate, without a LOG")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, limits::replay_requests))
-      ->excludes(log);
-  app.add_option("--seed", options.seed, "Of the generated traffic")->type_name("N");
-  app.add_option("--concurrency", options.concurrency, "Requests in flight (default 16)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, limits::replay_concurrency));
-  app.add_option("--rate", options.rate_per_second, "Requests a second (default: no limit)")
-      ->type_name("N");
-  app.add_option("--limit", options.limit, "Stop after so many (default: all)")->type_name("N");
-  app.add_option("--admin", texts.admin, "The tier's admin address: compares with /metrics")
-      ->type_name("ADDRESS:PORT");
-  add_admin_token(app, texts);
-  app.add_option("--scale", texts.scale_to, "Scale `ringside up` to N in the middle; needs --admin")
-      ->type_name("N");
-  app.add_option("--scale-at", texts.scale_at, "When: percent of the requests (default 50)")
-      ->type_name("PERCENT");
-  app.add_option("--geo", options.geo, "Country database, for the table by country")
-      ->type_name("FILE");
-  app.add_option("--json", options.json_file, "The figures as JSON; -: stdout instead of the table")
-      ->type_name("FILE");
-  app.add_option("--lines", options.lines_file, "One line for each request")->type_name("FILE");
-}
-
-Result<void> read_endpoint(const char* flag, const std::string& text, Endpoint& endpoint) {
-  auto parsed = Endpoint::parse(text);
-  if (!parsed) return invalid_input(fmt::format("{}: {}", flag, parsed.error().message));
-  endpoint = *std::move(parsed);
-  return {};
+  add_admin_token_flag(app, texts.admin);
 }
 
 Result<void> read_shard(const Texts& texts, ShardOptions& out) {
@@ -147,39 +97,15 @@ Result<void> read_shard(const Texts& texts, ShardOptions& out) {
   return {};
 }
 
-Result<void> read_token(const Texts& texts, std::string& out) {
-  if (texts.admin_token_file.empty()) return {};
-  auto token = read_admin_token(texts.admin_token_file);
-  if (!token) return invalid_input("--admin-token-file: " + token.error().message);
-  out = *std::move(token);
-  return {};
-}
-
 Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
   const auto replicas = parse_number(texts.replicas, 1, limits::members);
   if (!replicas) return invalid_input("N: " + replicas.error().message);
   out.replicas = static_cast<std::size_t>(*replicas);
-  if (auto token = read_token(texts, out.token); !token) return token;
-  return texts.admin.empty() ? Result<void>{} : read_endpoint("--admin", texts.admin, out.admin);
-}
-
-Result<void> read_replay(const Texts& texts, replay::ReplayOptions& out) {
-  if (auto to = read_endpoint("--to", texts.to, out.to); !to) return to.error();
-  if (auto token = read_token(texts, out.admin_token); !token) return token;
-  if (texts.forwarded) out.client_field = replay::ClientField::forwarded;
-  if (!texts.admin.empty()) {
-    auto admin = read_endpoint("--admin", texts.admin, out.admin.emplace());
-    if (!admin) return admin.error();
-  }
-  if (texts.scale_to.empty()) return {};
-  if (!out.admin) return invalid_input("--scale: needs to know whom to ask; give --admin too");
-  const auto replicas = parse_number(texts.scale_to, 1, limits::members);
-  if (!replicas) return invalid_input("--scale: " + replicas.error().message);
-  constexpr std::uint64_t most_percent = 99;
-  const auto percent = parse_number(texts.scale_at, 1, most_percent);
-  if (!percent) return invalid_input("--scale-at: " + percent.error().message);
-  out.scale =
-      replay::ScaleStep{static_cast<std::uint32_t>(*replicas), static_cast<double>(*percent)};
+  AdminPages pages;
+  if (auto read = read_admin_flags(texts.admin, pages); !read) return read;
+  if (pages.addresses.size() > 1) return invalid_input("--admin: `ringside up` has one");
+  out.admin = pages.addresses.front();
+  out.token = pages.token;
   return {};
 }
 
@@ -193,31 +119,6 @@ void read_options(const CLI::App& app, Command command, Invocation& out) {
     out.flags.emplace_back(&option, !on_off             ? found->as<std::string>()
                                     : found->as<bool>() ? "true"
                                                         : "false");
-  }
-}
-
-Result<void> read_texts(const Texts& texts, CommandLine& out) {
-  const auto with_token = [&](Result<void> read, std::string& token) {
-    return read ? read_token(texts, token) : read;
-  };
-  switch (out.verb) {
-    case Verb::shard:
-      return read_shard(texts, out.shard);
-    case Verb::scale: {
-      auto read = read_scale(texts, out.scale);
-      if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
-      return read;
-    }
-    case Verb::split:
-      return with_token(read_split_flags(texts.admin, out.split), out.split.token);
-    case Verb::plan:
-      return with_token(read_plan_flags(texts.plan, out.plan), out.plan.token);
-    case Verb::replay:
-      return read_replay(texts, out.replay);
-    case Verb::simulate:
-      return read_simulate(texts.simulate, out.simulate);
-    default:
-      return {};
   }
 }
 
@@ -293,36 +194,81 @@ struct Subcommand {
   Verb verb;
   const char* help;
   std::optional<Command> command = {};  // of those that are configured
+  // Its own options, and what their texts mean.
+  void (*add)(CLI::App&, Texts&, CommandLine&) = [](CLI::App&, Texts&, CommandLine&) {};
+  Result<void> (*read)(const Texts&, CommandLine&) = [](const Texts&, CommandLine&) {
+    return Result<void>();
+  };
 };
-constexpr std::array<Subcommand, 10> subcommands{{
+constexpr std::array<Subcommand, 12> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
-    {"scale", Verb::scale, "Change the number of replicas of a running `up`"},
-    {"split", Verb::split, "Cut a shard of a running tier, or place a key of its directory"},
-    {"plan", Verb::plan, "Tell what a change of the replicas or the scheme would move"},
+    {"scale", Verb::scale, "Change the number of replicas of a running `up`", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) { add_scale(app, texts, out.scale); },
+     [](const Texts& texts, CommandLine& out) {
+       auto read = read_scale(texts, out.scale);
+       if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
+       return read;
+     }},
+    {"topology", Verb::topology, "Show a running tier's replicas, or change them", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_topology_flags(app, out.topology);
+       add_admin_flags(app, texts.admin, all_admins);
+     },
+     [](const Texts& texts, CommandLine& out) {
+       const auto checked = check_topology_flags(out.topology);
+       return checked ? read_admin_flags(texts.admin, out.topology.pages) : checked;
+     }},
+    {"split", Verb::split, "Cut a shard of a running tier, or place a key of its directory",
+     std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_split_flags(app, out.split);
+       add_admin_flags(app, texts.admin, all_admins);
+     },
+     [](const Texts& texts, CommandLine& out) {
+       return read_admin_flags(texts.admin, out.split.pages);
+     }},
+    {"plan", Verb::plan, "Tell what a change of the replicas or the scheme would move",
+     std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_plan_flags(app, texts.plan, out.plan);
+       add_admin_token_flag(app, texts.admin);
+     },
+     [](const Texts& texts, CommandLine& out) {
+       AdminPages pages;
+       const auto token = read_admin_flags(texts.admin, pages);
+       out.plan.token = pages.token;
+       return token ? read_plan_flags(texts.plan, out.plan) : token;
+     }},
+    {"purge", Verb::purge, "Remove what a tier has stored of URLs", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_purge_flags(app, out.purge);
+       add_admin_flags(app, texts.admin, "The admin pages of a sidecar, which tells all replicas");
+     },
+     [](const Texts& texts, CommandLine& out) {
+       const auto checked = check_purge_flags(out.purge);
+       return checked ? read_admin_flags(texts.admin, out.purge.pages) : checked;
+     }},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},
     {"cache", Verb::cache, "A cache replica", Command::cache},
-    {"replay", Verb::replay, "Send the requests of an access log and count hits"},
-    {"shard", Verb::shard, "Tell to which replica URLs belong", Command::shard},
-    {"simulate", Verb::simulate, "Compare sharding schemes while replicas come and go"},
+    {"replay", Verb::replay, "Send the requests of an access log and count hits", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_replay_flags(app, texts.replay, out.replay);
+     },
+     [](const Texts& texts, CommandLine& out) {
+       return read_replay_flags(texts.replay, out.replay);
+     }},
+    {"shard", Verb::shard, "Tell to which replica URLs belong", Command::shard,
+     [](CLI::App& app, Texts& texts, CommandLine& out) { add_shard(app, texts, out.shard); },
+     [](const Texts& texts, CommandLine& out) { return read_shard(texts, out.shard); }},
+    {"simulate", Verb::simulate, "Compare sharding schemes while replicas come and go",
+     std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine&) { add_simulate(app, texts.simulate); },
+     [](const Texts& texts, CommandLine& out) {
+       return read_simulate(texts.simulate, out.simulate);
+     }},
     {"version", Verb::version, "Tell the version and what it was built with"},
 }};
-
-void add_subcommand(CLI::App& app, const Subcommand& subcommand, Texts& texts, CommandLine& out) {
-  if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
-  if (subcommand.verb == Verb::shard) add_shard(app, texts, out.shard);
-  if (subcommand.verb == Verb::scale) add_scale(app, texts, out.scale);
-  if (subcommand.verb == Verb::split) {
-    add_split_flags(app, texts.admin, out.split);
-    add_admin_token(app, texts);
-  }
-  if (subcommand.verb == Verb::plan) {
-    add_plan_flags(app, texts.plan, out.plan);
-    add_admin_token(app, texts);
-  }
-  if (subcommand.verb == Verb::replay) add_replay(app, texts, out.replay);
-  if (subcommand.verb == Verb::simulate) add_simulate(app, texts.simulate);
-}
 
 // Without the first word CLI11 would take its options for ours and its words for a subcommand's.
 Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
@@ -332,7 +278,8 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   Texts texts;
   const std::string called = fmt::format("ringside {}", subcommand.name);
   CLI::App app(subcommand.help, called);
-  add_subcommand(app, subcommand, texts, out);
+  if (subcommand.command) add_configured(app, *subcommand.command, out.invocation);
+  subcommand.add(app, texts, out);
   app.allow_extras();
   for (CLI::Option* const option : app.get_options()) {
     if (takes_one_value(*option)) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -356,7 +303,7 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   } catch (const CLI::ParseError& failure) {
     return wrong(fmt::format("{}; see {} --help", one_line(failure.what()), called));
   }
-  if (auto read = read_texts(texts, out); !read) return wrong(read.error().message);
+  if (auto read = subcommand.read(texts, out); !read) return wrong(read.error().message);
   return out;
 }
 

@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "program/invocation.h"
 #include "program/plan_command.h"
+#include "program/purge_command.h"
 #include "program/scale.h"
 #include "program/shard_report.h"
 #include "program/simulate.h"
 #include "program/split.h"
+#include "program/topology_command.h"
 #include "replay/replay.h"
 
 namespace ringside::program {
@@ -24,8 +26,10 @@ struct CommandLine {
     cache,
     shard,
     scale,
+    topology,
     split,
     plan,
+    purge,
     simulate,
     replay
   };
@@ -34,7 +38,9 @@ struct CommandLine {
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
+  TopologyOptions topology;
   SplitOptions split;
+  PurgeOptions purge;
   PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
   SimulateOptions simulate;

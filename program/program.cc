@@ -217,6 +217,14 @@ int run(int argc, const char* const* argv) {
       const auto split = run_split(line->split);
       return split ? success : fail("split", split.error());
     }
+    case Verb::topology: {
+      const auto done = run_topology(line->topology, system_clock());
+      return done ? success : fail("topology", done.error());
+    }
+    case Verb::purge: {
+      const auto purged = run_purge(line->purge);
+      return purged ? success : fail("purge", purged.error());
+    }
     case Verb::plan: {
       const auto planned = run_plan(line->plan);
       return planned ? success : fail("plan", planned.error());

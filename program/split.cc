@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
-#include "base/limits.h"
 #include "base/quotation.h"
-#include "http1/admin_client.h"
 #include "shard/directory.h"
 #include "shard/schemes.h"
-#include "shard/state_json.h"
 
 namespace ringside::program {
 namespace {
-
-constexpr int ok = 200;
 
 // A key as it is written in a shell: `\n` for the line feed between its values.
 std::string key_of(std::string text) {
@@ -93,32 +88,17 @@ Result<shard::Cut> cut_of(const shard::Topology& topology, const SplitOptions& o
   return cut;
 }
 
-std::string to_body(const shard::TopologyRequest& request) {
-  nlohmann::ordered_json body;
-  body["version"] = request.version;
-  body["scheme"] = request.scheme;
-  body["members"] = nlohmann::ordered_json::array();
-  for (const shard::MemberAt& at : request.members) {
-    body["members"].push_back({{"name", at.member.name},
-                               {"address", at.address.text()},
-                               {"weight", at.member.weight},
-                               {"zone", at.member.zone}});
-  }
-  body["state"] = shard::to_json(*request.state);
-  return body.dump();
-}
-
-Result<std::string> ask(const SplitOptions& options, const Endpoint& admin,
-                        const std::string& method, const std::string& body) {
-  auto answer =
-      http::ask_admin(admin, method, "/topology", body, limits::admin_timeout, options.token);
-  if (!answer) return answer.error();
-  if (answer->status == ok) return std::move(answer->body);
-  std::string said = answer->body.substr(0, answer->body.find('\n'));
-  return invalid_input(fmt::format("{}: {} {}: {}", admin.text(), method, answer->status, said));
-}
-
 }  // namespace
+
+void add_split_flags(CLI::App& app, SplitOptions& out) {
+  app.add_option("SHARD", out.shard, "Its number or its name, as GET /topology tells");
+  app.add_option("--at", out.at, "Where it is cut, or the key that is placed; may be given again")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
+  app.add_option("--to", out.to, "The replica that has the new one; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
 
 Result<shard::TopologyRequest> split_topology(const std::string& answer,
                                               const SplitOptions& options) {
@@ -139,13 +119,16 @@ Result<shard::TopologyRequest> split_topology(const std::string& answer,
 }
 
 Result<void> run_split(const SplitOptions& options) {
-  const auto present = ask(options, options.admins.front(), "GET", "");
+  const AdminPages& pages = options.pages;
+  const auto present = ask_page(pages.addresses.front(), pages.token, "GET", "/topology");
   if (!present) return present.error();
   const auto request = split_topology(*present, options);
   if (!request) return request.error();
-  const std::string body = to_body(*request);
-  for (const Endpoint& admin : options.admins) {
-    if (auto put = ask(options, admin, "PUT", body); !put) return put.error();
+  const std::string body = shard::to_json(*request);
+  for (const Endpoint& address : pages.addresses) {
+    if (auto put = ask_page(address, pages.token, "PUT", "/topology", body); !put) {
+      return put.error();
+    }
   }
   const auto& shards = request->state->shards;
   fmt::print("topology   version {} -> {}, {} shards\n", request->version - 1, request->version,

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/address.h"
 #include "base/error.h"
+#include "program/admin_pages.h"
 #include "shard/topology_json.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ringside::program {
 
@@ -14,9 +17,10 @@ struct SplitOptions {
   std::string shard{};            // its number, or its name (Shard::at); empty: there is one choice
   std::vector<std::string> at{};  // where it is cut; `\n` stands between the values of a key
   std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
-  std::vector<Endpoint> admins{{"127.0.0.1", 9090}};  // of all processes of the tier
-  std::string token{};                                // of their --admin-token-file; empty: none
+  AdminPages pages{};             // of all processes of the tier
 };
+
+void add_split_flags(CLI::App& app, SplitOptions& out);
 
 // What `GET /topology` told, with one shard more: what `PUT /topology` is to be asked for. Its
 // version is the next one, so that of two who cut at once one is refused. An Error says what can't

@@ -166,4 +166,19 @@ Result<TopologyRequest> parse_topology_json(std::string_view text, Addresses add
   return request;
 }
 
+std::string to_json(const TopologyRequest& request) {
+  nlohmann::ordered_json body;
+  body["version"] = request.version;
+  body["scheme"] = request.scheme;
+  body["members"] = nlohmann::ordered_json::array();
+  for (const MemberAt& at : request.members) {
+    body["members"].push_back({{"name", at.member.name},
+                               {"address", at.address.text()},
+                               {"weight", at.member.weight},
+                               {"zone", at.member.zone}});
+  }
+  if (request.state) body["state"] = to_json(*request.state);
+  return body.dump();
+}
+
 }  // namespace ringside::shard

@@ -44,5 +44,7 @@ struct TopologyRequest {
 enum class Addresses { needed, not_needed };
 [[nodiscard]] Result<TopologyRequest> parse_topology_json(std::string_view text,
                                                           Addresses addresses = Addresses::needed);
+// Such a text, of members that have addresses.
+[[nodiscard]] std::string to_json(const TopologyRequest& request);
 
 }  // namespace ringside::shard

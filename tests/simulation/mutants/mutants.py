@@ -29,6 +29,7 @@ class Mutant:
 
 
 AUTHORITY, TALK = "tier/authority.cc", "tier/authority_talk.cc"
+FOLLOW = "tier/authority_follow.cc"
 SOURCE, MOVES = "cache/bucket_source.cc", "cache/bucket_moves.cc"
 HOLDER, HANDLER = "cache/holder.cc", "cache/handler.cc"
 RELAY = "cache/purge_relay.cc"
@@ -140,7 +141,7 @@ MUTANTS = (
         100,
         (
             Edit(
-                AUTHORITY,
+                FOLLOW,
                 "if (!is_there || known.peer.name == own_name_) continue;",
                 "if (MUTANT || !is_there || known.peer.name == own_name_) continue;",
             ),
@@ -164,7 +165,7 @@ MUTANTS = (
         20,
         (
             Edit(
-                AUTHORITY,
+                FOLLOW,
                 "return is_gone || known->holdings.is_draining;",
                 "return is_gone || (!MUTANT && known->holdings.is_draining);",
             ),
