@@ -76,7 +76,7 @@ Result<std::string> purge_line(const std::string& answer, const std::string& wha
 Result<void> run_purge(const PurgeOptions& options) {
   if (options.all) return purge(options, R"({"all": true})", "everything");
   for (const std::string& url : options.urls) {
-    const auto purged = purge(options, nlohmann::json{{"url", url}}.dump(), url);
+    auto purged = purge(options, nlohmann::json{{"url", url}}.dump(), url);
     if (!purged) return purged;
   }
   return {};
