@@ -118,6 +118,8 @@ constexpr size_t access_log_write_size_bytes = 64 * kKiB;
 // has left is counted as dropped
 constexpr Milliseconds access_log_flush{50};
 constexpr Milliseconds scale_poll{50};  // how often `ringside scale` asks
+// between the two looks of `ringside status` at what is counted
+constexpr Milliseconds status_interval{1'000};
 // {} keys, by which `ringside plan` reckons with schemes that are not by bucket | the share that
 // moves is an estimate, and said to be one
 constexpr size_t plan_keys = 131'072;

@@ -200,7 +200,7 @@ struct Subcommand {
     return Result<void>();
   };
 };
-constexpr std::array<Subcommand, 12> subcommands{{
+constexpr std::array<Subcommand, 13> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`", std::nullopt,
      [](CLI::App& app, Texts& texts, CommandLine& out) { add_scale(app, texts, out.scale); },
@@ -208,6 +208,14 @@ constexpr std::array<Subcommand, 12> subcommands{{
        auto read = read_scale(texts, out.scale);
        if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
        return read;
+     }},
+    {"status", Verb::status, "Tell how a running tier is", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_status_flags(app, out.status);
+       add_admin_flags(app, texts.admin, all_admins);
+     },
+     [](const Texts& texts, CommandLine& out) {
+       return read_admin_flags(texts.admin, out.status.pages);
      }},
     {"topology", Verb::topology, "Show a running tier's replicas, or change them", std::nullopt,
      [](CLI::App& app, Texts& texts, CommandLine& out) {
@@ -307,6 +315,21 @@ Result<CommandLine> parse_subcommand(const Subcommand& subcommand, int argc,
   return out;
 }
 
+// `ringside config sidecar OPTIONS`: the words of `ringside sidecar OPTIONS`.
+Result<CommandLine> parse_config(int argc, const char* const* argv) {
+  const std::string_view of = argc > 2 ? argv[2] : "";
+  for (const Subcommand& subcommand : subcommands) {
+    const bool is_run = subcommand.command && subcommand.command != Command::shard;
+    if (!is_run || of != subcommand.name) continue;
+    auto line = parse_subcommand(subcommand, argc - 1, argv + 1);
+    if (line) line->invocation.show = true;
+    return line;
+  }
+  return invalid_input(
+      "ringside config: of what? Give up, sidecar or cache, and its options: "
+      "ringside config sidecar --config FILE");
+}
+
 std::string overview() {
   std::string out =
       "A sharded HTTP cache that runs beside your application\n"
@@ -314,6 +337,8 @@ std::string overview() {
   for (const Subcommand& subcommand : subcommands) {
     fmt::format_to(std::back_inserter(out), "  {:<9} {}\n", subcommand.name, subcommand.help);
   }
+  fmt::format_to(std::back_inserter(out), "  {:<9} {}\n", "config",
+                 "Print what `up`, `sidecar` or `cache` would run with, and end");
   return out + "\n`ringside COMMAND --help` tells the options of each.\n";
 }
 
@@ -334,7 +359,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     out.verb = Verb::version;
     return out;
   }
-  std::vector<std::string_view> names;
+  if (word == "config") return parse_config(argc, argv);
+  std::vector<std::string_view> names{"config"};
   for (const Subcommand& subcommand : subcommands) {
     if (word == subcommand.name) return parse_subcommand(subcommand, argc, argv);
     names.emplace_back(subcommand.name);

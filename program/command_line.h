@@ -10,6 +10,7 @@
 #include "program/shard_report.h"
 #include "program/simulate.h"
 #include "program/split.h"
+#include "program/status.h"
 #include "program/topology_command.h"
 #include "replay/replay.h"
 
@@ -26,6 +27,7 @@ struct CommandLine {
     cache,
     shard,
     scale,
+    status,
     topology,
     split,
     plan,
@@ -38,6 +40,7 @@ struct CommandLine {
   Invocation invocation;  // of up, sidecar, cache, shard
   ShardOptions shard;
   ScaleOptions scale;
+  StatusOptions status;
   TopologyOptions topology;
   SplitOptions split;
   PurgeOptions purge;

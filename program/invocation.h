@@ -17,6 +17,7 @@ struct Invocation {
   std::string config_file;  // empty: none
   std::vector<std::pair<const Option*, std::string>> flags;
   bool validate = false;
+  bool show = false;  // `ringside config`: prints the configuration and ends
 };
 
 // The defaults, overlaid by the file, overlaid by the flags, checked.

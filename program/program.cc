@@ -177,6 +177,10 @@ int run_configured(const CommandLine& line) {
   const std::string_view called = name(invocation.command);
   const auto configuration = load(invocation);
   if (!configuration) return fail(called, configuration.error());
+  if (invocation.show) {
+    fmt::print("{}", to_json(invocation.command, *configuration));
+    return success;
+  }
   if (invocation.validate) {
     const auto validated = validate(invocation.command, *configuration);
     return validated ? success : fail(called, validated.error());
@@ -216,6 +220,10 @@ int run(int argc, const char* const* argv) {
     case Verb::split: {
       const auto split = run_split(line->split);
       return split ? success : fail("split", split.error());
+    }
+    case Verb::status: {
+      const auto well = run_status(line->status, system_clock());
+      return well ? success : fail("status", well.error());
     }
     case Verb::topology: {
       const auto done = run_topology(line->topology, system_clock());

@@ -83,6 +83,43 @@ class Topology(Commands):
         self.assertIn("ringside scale", refused)
 
 
+class Status(Commands):
+    def test_of_up(self):
+        tier = self.up(2, self.source)
+        tier.get("/a")
+        told = ringside("status", "--admin", tier.admin).stdout
+        self.assertTrue(told.startswith(f"{tier.admin}\n  ready\n"), told)
+        self.assertRegex(told, r"\n  cache-0 +\d+\.\d % +\d+ +0\.\d +0\n")
+        page = json.loads(ringside("status", "--json", "--admin", tier.admin).stdout)
+        self.assertEqual(page["wrong"], [])
+        self.assertEqual(sum(one["stored_responses"] for one in page["processes"][0]["replicas"]), 1)
+
+    def test_the_exit_code_says_whether_it_is_well(self):
+        replicas = self.caches(2, self.source)
+        front = self.sidecar(replicas)
+        admins = f"{front.admin},{replicas[0].admin},{replicas[1].admin}"
+        replicas[1].stop()
+        for number in range(20):
+            self.assertEqual(front.get(f"/{number}").status, 200)
+        done = ringside("status", "--admin", admins, expect=1)
+        self.assertIn(f"{front.admin} does not ask 1 of its replicas", done.stderr)
+        self.assertIn(f"replica cache-1 at {replicas[1].address} does not answer", done.stdout)
+        self.assertIn(replicas[1].admin, done.stderr)
+
+
+class Config(Commands):
+    def test_what_is_in_effect_is_printed_without_a_tier(self):
+        path = self.file("f.yaml", "replicas: a=h:1,b=h:2;weight=3\ninsecure_peers: true\n")
+        told = ringside("config", "sidecar", "--config", path, "--listen", "[::1]:1", "--without-replica", "origin",
+                        "--origin", "http://o").stdout  # fmt: skip
+        page = json.loads(told)
+        self.assertIn("h:2", told)
+        self.assertEqual(page["without_replica"], "origin")
+        self.assertIn("of what?", ringside("config", "--config", path, expect=2).stderr)
+        wrong = self.file("wrong.yaml", "replica: a=h:1\n")
+        self.assertIn("replica", ringside("config", "cache", "--config", wrong, expect=2).stderr)
+
+
 class Purge(Commands):
     def test_by_url_and_of_everything(self):
         tier = self.up(3, self.source)
