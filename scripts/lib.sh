@@ -62,21 +62,25 @@ can_be_root() { ((EUID == 0)) || command -v sudo >/dev/null; }
 as_root() { if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi; }
 
 # run COMMAND…: in a process group of its own, so that all it started ends with us, whatever ends us.
-child=
+# `$!` is the child from its start on: a signal that comes before the next command finds it there.
+running=no
+job_before=
 run() {
   local status=0
+  job_before=${!-}
+  running=yes
   set -m
   "$@" </dev/null &
-  child=$!
   set +m
-  wait "$child" || status=$?
-  child=
+  wait "$!" || status=$?
+  running=no
   return "$status"
 }
 
 # Ends the group `run` started: politely, then not.
 stop_child() {
-  [[ -n $child ]] || return 0
+  local child=${!-}
+  [[ $running == yes && $child != "$job_before" ]] || return 0
   kill -TERM -- "-$child" 2>/dev/null || return 0
   local wait_left=50
   while kill -0 -- "-$child" 2>/dev/null; do

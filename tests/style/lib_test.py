@@ -45,6 +45,12 @@ class Lib(ProjectTest):
                 self.assertEqual(process.stdout.read(), "left\n")  # to the end of the pipe
                 self.assertEqual(process.wait(), 128 + number)
 
+    def test_a_signal_right_after_the_start_ends_what_was_started(self) -> None:
+        # The first command after the start finds a job, and the signal there.
+        at_once = "set -T\ntrap 'if [[ -n $(jobs -p) ]]; then kill -TERM $$; fi' DEBUG\n"
+        done = self.run_script(self.script(at_once + "run sleep 1000\n"))
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM)
+
     def test_the_exit_code_of_a_step_is_its_commands(self) -> None:
         done = self.run_script(self.script("step 'failing' run bash -c 'exit 7'\necho not reached\n"))
         self.assertEqual(done.returncode, 7)
