@@ -117,6 +117,8 @@ constexpr size_t access_log_write_size_bytes = 64 * kKiB;
 // how late a line may be written; at the end a writer that is stuck so long is given up, what it
 // has left is counted as dropped
 constexpr Milliseconds access_log_flush{50};
+// {} names of replicas that came or left, of each line of the log | the rest are counted
+constexpr size_t members_in_log = 16;
 constexpr Milliseconds scale_poll{50};  // how often `ringside scale` asks
 // between the two looks of `ringside status` at what is counted
 constexpr Milliseconds status_interval{1'000};

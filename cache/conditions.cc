@@ -43,6 +43,8 @@ bool matches(const Condition& condition, const http::Fields& fields,
       return has_cookie(fields, condition);
     case Condition::In::query:
       return has_pair(query, '&', condition);
+    case Condition::In::every_request:
+      return true;
   }
   return false;
 }

@@ -284,7 +284,7 @@ Task<void> Handler::answer_shared(http::Response& response) {
           fetch.led() && !fetch.is_stale() && fetch.storability() == Storability::storable;
       transaction.outcome = fetch.led() ? fetch.holders().value_or(metrics::Outcome::revalidated)
                                         : metrics::Outcome::collapsed;
-      if (fetch.is_stale()) transaction.outcome = metrics::Outcome::stale;
+      if (fetch.is_stale()) transaction.note_stale();
       co_return give_stored(transaction, fetch.response(), response);
     case From::exchange:
       transaction.outcome = fetch.holders().value_or(metrics::Outcome::miss);

@@ -29,7 +29,7 @@ enum class InvalidAge {
 
 // Something that a request may have.
 struct Condition {
-  enum class In { header, cookie, query };
+  enum class In { header, cookie, query, every_request };
   In in = In::header;
   std::string name;                  // of a header in any case; else as it stands
   std::optional<std::string> value;  // absent: any

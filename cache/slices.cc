@@ -109,7 +109,7 @@ class Slices {
     fetch_.reset();
     transaction_.status.stored = led && !is_stale_ && may_be_stored;
     transaction_.outcome = led ? metrics::Outcome::revalidated : metrics::Outcome::collapsed;
-    if (is_stale_) transaction_.outcome = metrics::Outcome::stale;
+    if (is_stale_) transaction_.note_stale();
     if (is_enough(*stored, transaction_.context, transaction_.request->fields,
                   transaction_.resident_now())) {
       give_stored(transaction_, stored, response_);

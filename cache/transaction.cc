@@ -40,6 +40,11 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   context.topology_is_other = false;
 }
 
+void Transaction::note_stale() noexcept {
+  outcome = metrics::Outcome::stale;
+  status.detail = "origin-failed";
+}
+
 ResponseNotes Transaction::notes() const noexcept {
   ResponseNotes notes;
   notes.status = status;

@@ -56,6 +56,8 @@ struct Transaction {
   [[nodiscard]] TimePoint resident_now() const noexcept { return core.core.resident_now(); }
   // Whether a holder may be asked now; see limits::fills_most.
   [[nodiscard]] bool may_fill() const noexcept { return core.fills < settings->fills_most; }
+  // Something stale is given, because the origin failed.
+  void note_stale() noexcept;
   // What a response says besides its own fields, as far as the request decides it.
   [[nodiscard]] ResponseNotes notes() const noexcept;
   // Who may be told of interim responses; null: nobody, with HTTP/1.0.

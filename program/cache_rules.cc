@@ -138,8 +138,9 @@ Error conflict(const CacheRules& rules, std::string_view key, const RouteFacts& 
 // The near cache is asked by host, target and key alone; it keeps away from requests that have one
 // of some fields.
 bool passes_near_cache(const cache::Condition& condition) {
-  if (condition.in == cache::Condition::In::query) return false;
-  const bool cookie = condition.in == cache::Condition::In::cookie;
+  using In = cache::Condition::In;
+  if (condition.in == In::query || condition.in == In::every_request) return false;
+  const bool cookie = condition.in == In::cookie;
   http::RequestHead request;
   request.method = "GET";
   request.fields.add(cookie ? "cookie" : std::string_view(condition.name), "");

@@ -42,6 +42,13 @@ Result<void> set_host(RouteConfiguration& route, std::string_view text) {
 Result<void> set_path(RouteConfiguration& route, std::string_view text) {
   auto pattern = http::normalise_pattern(text);
   if (!pattern) return pattern.error();
+  if (pattern->ends_with("/*")) {
+    const std::string_view below = text.substr(0, text.size() - 2);
+    return invalid_input(fmt::format(
+        "{} ends with *, which stands for itself here; a route is for all that lies below its "
+        "path, so write {}",
+        text, below.empty() ? "/" : below));
+  }
   route.match.path_prefix = *std::move(pattern);
   return {};
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "program/membership_news.h"
+
 namespace ringside::program {
 
 Result<void> MemberService::apply(const Configuration& next) {
@@ -13,7 +15,9 @@ Result<void> MemberService::apply(const Configuration& next) {
                                     : reloaded_membership(present, listed(configuration_),
                                                           listed(next), configuration_, next);
   if (!membership) return membership.error();
+  const MembershipPointer following = *membership;
   if (auto published = publish(next, *std::move(membership)); !published) return published;
+  log_change(present, following, "a reload");
   const std::lock_guard lock(mutex_);
   configuration_ = next;
   return {};
@@ -22,16 +26,21 @@ Result<void> MemberService::apply(const Configuration& next) {
 Result<MembershipPointer> MemberService::propose(const shard::TopologyRequest& request) {
   const std::lock_guard control(control_);
   if (discovers(configuration_)) return not_ours_to_change(configuration_);
-  auto membership = tier::next_membership(*this->membership(), request);
-  if (membership) publish(*membership);
+  const auto present = this->membership();
+  auto membership = tier::next_membership(*present, request);
+  if (!membership) return membership;
+  publish(*membership);
+  log_change(present, *membership, "PUT /topology");
   return membership;
 }
 
 Result<void> MemberService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
-  auto membership = discovered_membership(*this->membership(), roster, configuration_.scheme);
+  const auto present = this->membership();
+  const auto membership = discovered_membership(*present, roster, configuration_.scheme);
   if (!membership) return membership.error();
-  publish(*std::move(membership));
+  publish(*membership);
+  log_change(present, *membership, "discovery");
   return {};
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -158,6 +159,12 @@ AdminServer::Answer Process::purge(std::string_view body) {
   const auto target = parse_purge_request(body);
   if (!target) return refuse(target.error());
   const PurgeResult result = service_.purge(*target);
+  const std::string what =
+      target->everything ? "everything" : quotation(target->host + target->path_and_query);
+  log::info("purged {}: {} responses; by POST /purge{}", what, result.removed,
+            result.missing.empty()
+                ? ""
+                : fmt::format("; not confirmed by {}", fmt::join(result.missing, "; ")));
   ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
   if (!result.missing.empty()) page["missing"] = result.missing;
   constexpr int bad_gateway = 502;

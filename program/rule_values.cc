@@ -71,6 +71,8 @@ Result<cache::Condition> parse_named(cache::Condition::In in, std::string_view t
   return condition;
 }
 
+constexpr std::string_view every_request = "true";
+
 std::string_view prefix_of(cache::Condition::In in) noexcept {
   switch (in) {
     case cache::Condition::In::header:
@@ -79,6 +81,8 @@ std::string_view prefix_of(cache::Condition::In in) noexcept {
       return "cookie:";
     case cache::Condition::In::query:
       return "query:";
+    case cache::Condition::In::every_request:
+      return every_request;
   }
   return "";
 }
@@ -125,13 +129,14 @@ std::string statuses_text(const cache::StatusTtl& statuses) {
 
 Result<cache::Condition> parse_condition(std::string_view text) {
   using In = cache::Condition::In;
+  if (text == every_request) return cache::Condition{In::every_request, {}, std::nullopt};
   for (const In in : {In::header, In::cookie, In::query}) {
     const std::string_view prefix = prefix_of(in);
     if (text.starts_with(prefix)) return parse_named(in, text.substr(prefix.size()));
   }
   return invalid_input(
       fmt::format("{} is no condition; write header:NAME, cookie:NAME or "
-                  "query:NAME, each also with =VALUE",
+                  "query:NAME, each also with =VALUE, true for every request, or [] for none",
                   quotation(text)));
 }
 

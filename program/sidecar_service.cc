@@ -58,6 +58,7 @@ std::string SidecarService::not_ready() const {
                ? "every replica wants a proof of membership (see --peer-key-file)"
                : "no replica has proved membership (see --peer-key-file)";
   }
+  if (!nowhere && none_can_be_used(sidecar_->troubles(), *known)) return "no replica answers";
   if (!nowhere) return "";
   return addresses.empty() ? "no replica is known" : "no replica is there yet";
 }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "metrics/sheet.h"
+#include "program/membership_news.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
 
@@ -179,6 +180,7 @@ Result<ScaleReport> Tier::scale(std::size_t replicas) {
   const Basis present{sidecar_->settings(), before.replicas.front()->settings()};
   auto changed = change(before.configuration, before.countries, present, replicas);
   if (!changed) return changed.error();
+  log_change(before.membership, membership(), "PUT /scale");
   return compare(*before.membership->topology, *membership()->topology);
 }
 
@@ -202,9 +204,11 @@ Result<void> Tier::apply(const Configuration& next) {
   const std::size_t replicas = next.replica_count == present.configuration.replica_count
                                    ? present.replicas.size()
                                    : next.replica_count.value_or(replicas_by_default);
-  return change(next, countries,
-                {with_peer_keys(**for_sidecar, *keys), of_replicas(**for_replicas, *keys)},
-                replicas);
+  auto changed =
+      change(next, countries,
+             {with_peer_keys(**for_sidecar, *keys), of_replicas(**for_replicas, *keys)}, replicas);
+  if (changed) log_change(present.membership, membership(), "a reload");
+  return changed;
 }
 
 Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
@@ -232,6 +236,7 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
   tell_replicas(changed, *present.replicas.front()->settings());
   retirement_.tell(with_members(*present.replicas.front()->settings(), *next));
   sidecar_->apply(with_members(*sidecar_->settings(), *next));
+  log_change(present.membership, *next, "PUT /topology");
   const std::lock_guard lock(mutex_);
   shape_ = std::move(changed);
   return next;

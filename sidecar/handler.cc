@@ -104,8 +104,9 @@ Result<void> Handler::look(http::RequestHead& request, const http::Caller& calle
   return decided;
 }
 
-// Where there is nothing else to say, we handle requests and are configured not to store what comes
-// of them: RFC 9211 §2.2, `bypass`.
+// A member is a cache that handled the request (RFC 9211 §2). We are one for what we give
+// ourselves: from near, of an origin that is asked in the place of a replica, or an error. What
+// comes of a replica has that one's member, and `none` adds nothing to it.
 http::CacheStatus Handler::own_status(Forward why) const noexcept {
   http::CacheStatus status;
   status.cache = snapshot_->identity.name;
@@ -127,7 +128,7 @@ Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::C
   if (head.status == 101) {
     // The connection becomes WebSocket's (RFC 9110 §7.8) and ends with it.
     outcome_ = metrics::Outcome::bypass;
-    begin_response(head, Forward::bypass, response);
+    begin_response(head, answered_by_ ? Forward::none : Forward::bypass, response);
     const std::shared_ptr<hop::Exchange> owner = std::move(exchange);
     response.tunnel = {owner, &owner->stream()};
     co_return;
@@ -148,7 +149,7 @@ Task<void> Handler::answer_from_owners(const http::RequestHead& request, http::C
     co_await keep_and_give(request, std::move(exchange), *terms, response);
   } else {
     nearby_.pass(request);
-    relay(std::move(exchange), Forward::bypass, response);
+    relay(std::move(exchange), Forward::none, response);
   }
 }
 
@@ -181,7 +182,7 @@ Task<void> Handler::keep_and_give(const http::RequestHead& request,
   nearby.hit = true;
   add_client_fields(kept->fields, head, core_.core.now(), nearby, snapshot_->identity.via_name,
                     "age");
-  begin_response(head, Forward::bypass, response);
+  begin_response(head, Forward::none, response);
   for (bool last = false; !last;) {
     const auto pulled = co_await exchange->pull();
     if (!pulled) co_return refuse(pulled.error(), response);

@@ -124,12 +124,18 @@ void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, Ti
     out.add(field.name, field.value);
   }
   if (head.ready_lines.empty()) http::add_date_if_absent(out, head.fields, now);
-  out.add_written("Cache-Status", [&](std::string& text) {
-    for (const http::Field& field : head.fields) {
-      if (is_status(field) && !field.value.empty()) text.append(field.value).append(", ");
-    }
-    http::append_cache_status(text, own);
-  });
+  const bool has_own = own.hit || own.forward != http::CacheStatus::Forward::none;
+  if (has_own || head.fields.has("cache-status")) {
+    out.add_written("Cache-Status", [&](std::string& text) {
+      std::string_view separator;
+      for (const http::Field& field : head.fields) {
+        if (!is_status(field) || field.value.empty()) continue;
+        text.append(separator).append(field.value);
+        separator = ", ";
+      }
+      if (has_own) http::append_cache_status(text.append(separator), own);
+    });
+  }
   out.add_written("Via", [&](std::string& text) {
     http::append_via_member(text, head.minor_version, via_name);
   });

@@ -32,7 +32,7 @@ struct ReplicaNotes {
 
 // Adds to `out` the fields of the answer for the client: those of the upstream's that go end to
 // end, but for `left_out`, with what a replica says of its error where `tells_all`, Date,
-// Cache-Status with our own member, Via with our `via_name`.
+// Cache-Status with our own member where it says something, Via with our `via_name`.
 void add_client_fields(http::FieldLines& out, const http::ResponseHead& head, TimePoint now,
                        const http::CacheStatus& own, std::string_view via_name,
                        std::string_view left_out = {}, bool tells_all = false);

@@ -56,6 +56,23 @@ bool ReplicaTroubles::are_all(const tier::Membership& membership) const {
   return any;
 }
 
+bool ReplicaTroubles::has(const Key& replica) const {
+  const std::lock_guard lock(mutex_);
+  const auto row = rows_.find(replica);
+  return row != rows_.end() && !row->second.is_over;
+}
+
+bool none_can_be_used(const Troubles& troubles, const tier::Membership& membership) {
+  bool any = false;
+  for (shard::MemberIndex index = 0; index < membership.size(); ++index) {
+    if (!membership.is_somewhere(index)) continue;
+    const ReplicaTroubles::Key key(membership.name(index), membership.address(index));
+    if (!troubles.unproven.has(key) && !troubles.silent.has(key)) return false;
+    any = true;
+  }
+  return any;
+}
+
 std::vector<std::string> ReplicaTroubles::lines(const tier::Membership& membership) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;

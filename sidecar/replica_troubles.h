@@ -32,6 +32,8 @@ class ReplicaTroubles {
 
   // Whether it is true of every member that is anywhere, of which there is one.
   [[nodiscard]] bool are_all(const tier::Membership& membership) const;
+  // Whether something is the matter with it.
+  [[nodiscard]] bool has(const Key& replica) const;
   // A line for each that is a member: a core that has not heard yet that another is gone may have
   // added it once more.
   [[nodiscard]] std::vector<std::string> lines(const tier::Membership& membership) const;
@@ -52,5 +54,8 @@ struct Troubles {
   ReplicaTroubles unproven;  // not used, because they have not proved membership, or want a proof
   ReplicaTroubles silent;    // they do not answer; some are asked all the same
 };
+
+// Whether none of the members that are anywhere, of which there is one, can be used.
+[[nodiscard]] bool none_can_be_used(const Troubles& troubles, const tier::Membership& membership);
 
 }  // namespace ringside::sidecar

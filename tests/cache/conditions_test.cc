@@ -56,6 +56,7 @@ TEST(Conditions, MatchAnyLineCookieOrParameter) {
       {{In::query, "x", "2"}, true},
       {{In::query, "1", {}}, false},
       {{In::query, "session", {}}, false},
+      {{In::every_request, "", {}}, true},
   };
   const auto fields = some_fields();
   for (const Row& row : rows) {

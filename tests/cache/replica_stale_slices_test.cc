@@ -130,7 +130,7 @@ TEST(ReplicaStaleSlices, WhereTheOriginIsGoneWhatIsStoredIsGiven) {
   gone = true;
   const auto stale = slices.replica.get("/");
   expect_whole(stale, object.body);
-  EXPECT_EQ(stale.field("cache-status"), "cache-7; fwd=partial; ttl=-1");
+  EXPECT_EQ(stale.field("cache-status"), "cache-7; fwd=partial; ttl=-1; detail=origin-failed");
   EXPECT_TRUE(slices.replica.counts(Outcome::stale, 1));
 }
 

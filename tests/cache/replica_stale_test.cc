@@ -50,7 +50,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4WhatIsStaleIsGivenWhereNoOriginAnswers) {
     pass(replica, Seconds{70});
     const Reply reply = replica.get("/", from_sidecar);
     expect_stale(reply, Seconds{10}, failure);
-    EXPECT_EQ(reply.field("cache-status"), "cache-7; fwd=stale; ttl=-10");
+    EXPECT_EQ(reply.field("cache-status"), "cache-7; fwd=stale; ttl=-10; detail=origin-failed");
     EXPECT_EQ(reply.field("proxy-status"), "");
     EXPECT_TRUE(replica.counts(Outcome::stale, 1));
     EXPECT_EQ(replica.store().entries, 1U);
@@ -186,7 +186,8 @@ TEST(ReplicaStale, Rfc5861Section4ErrorsAreHiddenOnlyWhereThatIsSaid) {
     if (row.stale) {
       expect_stale(reply, Seconds{10}, where);
       EXPECT_EQ(reply.field("cache-status"),
-                "cache-7; fwd=stale; fwd-status=" + row.status.substr(0, 3) + "; ttl=-10");
+                "cache-7; fwd=stale; fwd-status=" + row.status.substr(0, 3) +
+                    "; ttl=-10; detail=origin-failed");
       EXPECT_EQ(replica.store().entries, 1U);
     } else {
       EXPECT_EQ(reply.status, std::stoi(row.status)) << where;

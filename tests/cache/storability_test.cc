@@ -7,11 +7,24 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
+#include "base/limits.h"
 #include "tests/cache/some_fields.h"
 #include "tests/support/fake_clock.h"
 
 namespace ringside::cache {
 namespace {
+
+// Whoever reads such a word in Cache-Status finds it there.
+TEST(Storability, EachNameIsInTheTableOfTheDocs) {
+  const std::string page =
+      read_file(RINGSIDE_SOURCE_DIR "/docs/cache-status.md", limits::configuration_size_bytes)
+          .value();
+  for (int i = 1; i <= static_cast<int>(Storability::no_lifetime); ++i) {
+    const auto row = "| `detail=" + std::string(name(static_cast<Storability>(i))) + "` |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+  }
+}
 
 struct Row {
   Storability expected;

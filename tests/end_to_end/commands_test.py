@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import Tier, ringside
+from support import Tier, ringside, wait_until
 
 URL = "http://www.example.com/page"
 PURGE_FROM = ("--purge-from", "127.0.0.0/8")
@@ -13,6 +13,9 @@ class Commands(Tier):
     def setUp(self):
         super().setUp()
         self.source = self.origin()
+
+    def wait_for_line(self, process, line: str) -> None:
+        wait_until(lambda: line in process.err, f"the log to say {line}")
 
 
 class Topology(Commands):
@@ -42,6 +45,8 @@ class Topology(Commands):
         self.assertEqual(self.names(), [["cache-0", "cache-1", "cache-2"]] * 4)
         ringside("topology", "remove", "cache-0", "cache-2", *self.admins)
         self.assertEqual(self.names(), [["cache-1"]] * 4)
+        for process in (self.front, *self.replicas):
+            self.wait_for_line(process, "3 -> 1 replicas: -cache-0 -cache-2; by PUT /topology\n")
         self.assertEqual(self.front.get("/a").status, 200)
 
     def test_what_it_prints_can_be_edited_and_put_back(self):
@@ -134,6 +139,8 @@ class Purge(Commands):
         self.assertIn("There are no patterns", again)
         everything = ringside("purge", "--all", *admin).stdout
         self.assertEqual(everything, "removed    2 of everything\n")
+        self.wait_for_line(tier, 'purged "www.example.com/page": 2 responses; by POST /purge\n')
+        self.wait_for_line(tier, "purged everything: 2 responses; by POST /purge\n")
         self.assertIn("is no URL with a host", ringside("purge", "/page", *admin, expect=1).stderr)
 
     def test_replicas_that_refuse_are_named_with_the_remedy(self):

@@ -98,6 +98,28 @@ class DeadReplica(Tier):
         back = f"replica {victim.name} at {victim.address} answers again"
         wait_until(lambda: back in self.front.err, "the log to tell of its return")
 
+    def test_it_is_not_ready_while_no_replica_answers(self):
+        """Nobody took it out of service, and each request was a 503."""
+
+        def status_after_requests() -> int:
+            each_in_a_thread(lambda path: self.front.get(path), list(self.owners)[:20])
+            return self.front.readyz().status
+
+        for replica in self.replicas[1:]:
+            replica.kill()
+        first = self.replicas[0]
+        line = f"replica {self.replicas[1].name} at "
+        wait_until(lambda: status_after_requests() and line in self.front.readyz().text, "news")
+        self.assertEqual(self.front.readyz().status, 200, "one of them answers")
+        first.kill()
+        wait_until(lambda: status_after_requests() == 503, "it not to be ready")
+        page = self.front.readyz().text
+        self.assertTrue(page.startswith("not ready: no replica answers\n"), page)
+        self.assertIn(f"replica {first.name} at {first.address} does not answer", page)
+        # Nobody sends it requests now, and it sees for itself.
+        self.cache(first.name, self.source, "--listen", first.address)
+        wait_until(lambda: self.front.readyz().status == 200, "it to be ready again")
+
     def test_without_any_replica_the_origin_is_asked_where_that_is_configured(self):
         front = self.sidecar(
             self.replicas, "--without-replica", "origin", "--origin", self.source.url
@@ -173,7 +195,7 @@ class FailingOrigin(Tier):
         self.assertRegex(
             refused.field("Proxy-Status"), "^cache-[01]; error=connection_refused; details="
         )
-        self.assertRegex(refused.cache_status, "^cache-[01]; fwd=uri-miss, ringside; fwd=bypass$")
+        self.assertRegex(refused.cache_status, "^cache-[01]; fwd=uri-miss$")
         again = self.front.get("/stored")
         self.assertTrue(again.is_hit)
         self.assertEqual(again.body, stored.body)

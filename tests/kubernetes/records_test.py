@@ -21,7 +21,7 @@ from support.records import (
 
 
 def record(start: float = 0, end: float = 1, owner: str = "cache-1", **but) -> Record:
-    said = {"cache_status": f"{owner}; hit; ttl=9, ringside; fwd=bypass", "trouble": ""} | but
+    said = {"cache_status": f"{owner}; hit; ttl=9", "trouble": ""} | but
     return Record(start, end, "front", "/a", "DE", **({"status": 200} | said))
 
 
@@ -41,7 +41,7 @@ class Records(unittest.TestCase):
     def test_a_hit_is_said_by_the_cache_next_to_the_origin(self):
         miss = record(cache_status="cache-1; fwd=uri-miss; stored, near; hit")
         self.assertEqual((hit_rate([record(), miss]), hit_rate([])), (50, 0))
-        filled = record(cache_status="cache-1; fwd=uri-miss; detail=peer-fill, ringside; fwd=bypass")
+        filled = record(cache_status="cache-1; fwd=uri-miss; detail=peer-fill")
         self.assertTrue(filled.is_hit)
 
     def test_keys_that_changed_their_owner(self):

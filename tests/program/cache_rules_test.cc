@@ -78,6 +78,9 @@ TEST(CacheRules, Conditions) {
       {In::header, "X-A", "b, c=d"},     {In::cookie, "a", ""},       {In::query, "%C3", "%C3=x"}};
   EXPECT_EQ(rules.bypass, bypass);
   EXPECT_EQ(rules.no_store, (std::vector<Condition>{{In::header, "X-Debug", {}}}));
+  const std::vector<Condition> always{{In::every_request, "", {}}};
+  EXPECT_EQ(rules_of(" bypass: true").bypass, always);
+  EXPECT_EQ(rules_of(" bypass: [true]").bypass, always);
 }
 
 TEST(CacheRules, QueriesAndHeaders) {

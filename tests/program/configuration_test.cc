@@ -184,6 +184,9 @@ TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {
       {"routes:\n - name: a\n   host: a.*.b", "f:3: host: ", "is no host"},
       {"routes:\n - name: a\n   path: x", "f:3: path: ", "starts with /"},
       {"routes:\n - name: a\n   path: /x?y", "f:3: path: ", "starts with /"},
+      {"routes:\n - name: a\n   path: /films/*", "f:3: path: /films/* ends with *",
+       "so write /films"},
+      {"routes:\n - name: a\n   path: /*", "f:3: path: /* ends with *", "so write /"},
       {"routes:\n - name: a\n   origin: h", "f:3: origin: ", "write http://"},
       {"routes:\n - name: a\n   shard_key: way", "f:3: shard_key: ", "way"},
   };

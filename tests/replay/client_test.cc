@@ -37,7 +37,7 @@ class FakeTier {
 
  private:
   static std::string answer_to(std::string_view target) {
-    const std::string hit = "Cache-Status: cache-1; hit; ttl=9, ringside; fwd=bypass\r\n";
+    const std::string hit = "Cache-Status: cache-1; hit; ttl=9\r\n";
     if (target == "/short") return "HTTP/1.1 200 OK\r\n" + hit + "Content-Length: 9\r\n\r\nhalf";
     if (target == "/close") return "";
     if (target == "/broken") {

@@ -279,8 +279,8 @@ TEST_F(UpstreamHead, TheSchemeIsTheOneThatATrustedProxyTells) {
 
 class ClientHead : public ::testing::Test {
  protected:
-  static std::string begun(std::string text, std::string_view left_out = {},
-                           bool tells_all = false) {
+  static std::string begun(std::string text, std::string_view left_out = {}, bool tells_all = false,
+                           http::CacheStatus::Forward why = http::CacheStatus::Forward::bypass) {
     text += "\r\n";
     http::ResponseHead response;
     const auto parsed = http::parse_response_head(text, http::HeadLimits::defaults(), "GET",
@@ -289,7 +289,7 @@ class ClientHead : public ::testing::Test {
     http::FieldLines out;
     http::CacheStatus own;
     own.cache = "ringside";
-    own.forward = http::CacheStatus::Forward::bypass;
+    own.forward = why;
     add_client_fields(out, response, TimePoint{}, own, "ringside", left_out, tells_all);
     return std::string(out.text());
   }
@@ -333,6 +333,16 @@ TEST_F(ClientHead, CacheStatusLinesAreJoinedInOrder) {
             "Content-Length: 0\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"
             "Cache-Status: origin; hit, "
             "cache-1; fwd=uri-miss, ringside; fwd=bypass\r\nVia: 1.1 ringside\r\n");
+}
+
+// A hit looked as if it had been bypassed: `cache-1; hit, ringside; fwd=bypass`.
+TEST_F(ClientHead, WhatAReplicaSaysOfACacheStandsAlone) {
+  constexpr auto none = http::CacheStatus::Forward::none;
+  EXPECT_EQ(
+      begun("HTTP/1.1 200 OK\r\nCache-Status: cache-1; hit\r\nDate: now\r\n", {}, false, none),
+      "Date: now\r\nCache-Status: cache-1; hit\r\nVia: 1.1 ringside\r\n");
+  EXPECT_EQ(begun("HTTP/1.1 200 OK\r\nDate: now\r\n", {}, false, none),
+            "Date: now\r\nVia: 1.1 ringside\r\n");
 }
 
 TEST_F(ClientHead, WhatIsNotForTheClientIsLeftOut) {

@@ -45,6 +45,19 @@ TEST(ReplicaTroubles, WhoWasNotAskedYetIsOneWithoutALine) {
   EXPECT_FALSE(unproven.are_all(*membership));
 }
 
+TEST(ReplicaTroubles, NoneCanBeUsedWhereEachHasOneOrTheOther) {
+  Troubles troubles;
+  const auto membership = tier::membership_of({"cache-0", "cache-1"});
+  EXPECT_FALSE(none_can_be_used(troubles, *membership));
+  troubles.unproven.expect(member("cache-0", 1), "is not used: it was not asked yet");
+  EXPECT_FALSE(none_can_be_used(troubles, *membership));
+  EXPECT_TRUE(troubles.silent.note(member("cache-1", 2), "does not answer", SteadyPoint{}));
+  EXPECT_TRUE(none_can_be_used(troubles, *membership));
+  EXPECT_TRUE(troubles.silent.settled(member("cache-1", 2)));
+  EXPECT_FALSE(none_can_be_used(troubles, *membership));
+  EXPECT_FALSE(none_can_be_used(troubles, *tier::membership_of({}))) << "there is nobody";
+}
+
 // One that could not be ejected failed and answered in turn, and each time was logged.
 TEST(ReplicaTroubles, WhatComesAndGoesFilledTheLog) {
   ReplicaTroubles silent;
