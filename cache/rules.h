@@ -45,7 +45,7 @@ struct StatusTtl {
 };
 
 // What a route says of caching, beside what responses say of themselves. A response's own word
-// comes first, unless `heed_origin` is off. docs/configuration.md has the keys.
+// comes first, unless `heed_origin` is off. docs/rules.md has the keys.
 struct Rules {
   bool heed_origin = true;               // off: Cache-Control, Expires and the like say nothing
   std::vector<StatusTtl> ttl_by_status;  // lifetimes where nothing is said; the first match counts

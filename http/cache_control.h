@@ -70,7 +70,7 @@ struct DirectiveRow {
 };
 
 // All that we heed, for whatever field or syntax they come in. A new one is a row here, and a line
-// of docs/configuration.md, which a test asks for.
+// of docs/rules.md, which a test asks for.
 inline constexpr auto kRequestDirectives = std::to_array<DirectiveRow<RequestDirectives>>({
     {.name = "no-cache", .flag = &RequestDirectives::no_cache},
     {.name = "max-age", .seconds = &RequestDirectives::max_age},

@@ -136,7 +136,7 @@ constexpr auto options = std::to_array<Option>({
     {"admin-token-file", for_servers, value<&C::admin_token_file, parse_file_name>, "FILE",
      "File with the token that changes through the admin address must carry (Bearer)",
      "Read again at each reload, and when it changes. Without it changes are taken from loopback "
-     "alone. See [admin pages](#admin-pages)",
+     "alone. See [admin pages](operations.md#admin-pages)",
      "", "/etc/ringside/admin-token"},
     {"admin-host", for_servers, list<&C::admin_hosts, parse_host_names>, "NAME,...",
      "Names that the admin address is reached by; *.NAME: all below it",
@@ -151,7 +151,7 @@ constexpr auto options = std::to_array<Option>({
     {"origin", for_servers, list<&C::origins, parse_origins>, "URL[;weight=N],...",
      "http[s]://HOST[:PORT] of routes that name none",
      "Without one `up` starts a sample origin, and `cache` refuses to start. See "
-     "[Origins](#origins)"},
+     "[Origins](rules.md#origins)"},
     {"origin-ca", for_servers, value<&C::origin_ca, parse_file_name>, "FILE",
      "Certificates (PEM) that https:// origins are checked with", "Read again at each reload",
      "the system's", "/etc/ssl/certs/ca-certificates.crt"},
@@ -171,7 +171,8 @@ constexpr auto options = std::to_array<Option>({
     {"kubernetes", for_sidecar | for_cache, fixed<&C::kubernetes, parse_kubernetes_target>,
      "[NAMESPACE/]NAME[:PORT]", "The StatefulSet whose pods are the replicas, instead of a list",
      "The namespace: by default the pod's own. The port of theirs that takes requests, by name or "
-     "number: by default the one named `http`, else the only one. See [discovery](#discovery)"},
+     "number: by default the one named `http`, else the only one. See "
+     "[discovery](operations.md#discovery)"},
     {"kubeconfig", for_sidecar | for_cache, fixed<&C::kubeconfig, parse_file_name>, "FILE",
      "How the API server is reached", "", "by the pod's service account"},
     {"dns", for_sidecar | for_cache, fixed<&C::dns, parse_dns_target>, "NAME[:PORT]",
@@ -180,7 +181,8 @@ constexpr auto options = std::to_array<Option>({
     {"peer-key-file", for_servers, fixed<&C::peer_key_file, parse_file_name>, "FILE",
      "The key by which a tier's members know each other; a line, or two",
      "The same in all of the tier; `(umask 077 && openssl rand -hex 32 > FILE)` makes one. A "
-     "reload reads the file again, so the key can be replaced: see [peers](#peers). A sidecar "
+     "reload reads the file again, so the key can be replaced: see [peers](operations.md#peers). A "
+     "sidecar "
      "needs it, and a replica that is "
      "told of others, unless `--insecure-peers` is given",
      "up: made at the start", "/etc/ringside/peer.key"},
@@ -190,12 +192,12 @@ constexpr auto options = std::to_array<Option>({
     {"without-link", for_servers, without_link_value, "",
      "Speak HTTP/1.1 alone with the other members of the tier",
      "Else requests go over links, many at once on one connection, to every member that has one: "
-     "see [the link](#the-link)",
+     "see [the link](operations.md#the-link)",
      "", "true"},
     {"topology-version", for_sidecar | for_cache,
      value<&C::topology_version, parse_count<std::uint64_t{1} << 62>>, "N",
-     "The version of the members given; newer ones win", "See [membership](#membership)",
-     "1, then the next"},
+     "The version of the members given; newer ones win",
+     "See [membership](operations.md#membership)", "1, then the next"},
     {"scheme", for_servers | for_shard, value<&C::scheme, parse_scheme>, "NAME",
      "How buckets get their replicas",
      "One that `ringside version` lists. See [schemes](#schemes)"},
@@ -204,7 +206,7 @@ constexpr auto options = std::to_array<Option>({
      "JSON; for `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)"},
     {"shard-key", for_up | for_sidecar | for_shard, list<&C::shard_key, shard::KeySpec::parse>,
      "PART,...", "Of country, ip, path, query, host, header:NAME, cookie:NAME, id:N, id:{NAME}",
-     "For routes that have none. `id:`: see [ids](#ids)"},
+     "For routes that have none. `id:`: see [ids](rules.md#ids)"},
     {"geo", for_up | for_sidecar | for_shard, value<&C::geo, parse_file_name>, "FILE",
      "Country database in MaxMind's format",
      "`share/ringside/country.mmdb` in the program's folder or the one above",
@@ -221,7 +223,8 @@ constexpr auto options = std::to_array<Option>({
      value<&C::client_address_from, parse_client_address_from>, "NAME",
      "The one field in which trusted proxies tell the client's address",
      "`x-forwarded-for`, `forwarded`, or another one with one address. Proxies that write the one "
-     "pass on the others as their clients wrote them. See [who the client is](#who-the-client-is)",
+     "pass on the others as their clients wrote them. See [who the client "
+     "is](rules.md#who-the-client-is)",
      "", "forwarded"},
     {"proxied-from", for_up | for_sidecar, list<&C::proxied_from, parse_networks>, "NET,...",
      "Whose connections begin with a PROXY protocol header",
@@ -252,10 +255,10 @@ constexpr auto options = std::to_array<Option>({
     {"memory", for_up | for_cache, memory_value, "SIZE|N%",
      "Of a replica's store; N%: of what the container has; up: of each",
      "`1GiB`, `256MiB`, `512KiB` or bytes; `cache` also `1%` to `90%` of what the "
-     "[container](#in-a-container) may use"},
+     "[container](operations.md#in-a-container) may use"},
     {"threads", for_servers, threads_value, "N",
-     "One core each; up: the sidecar's, replicas have one", "See [in a container](#in-a-container)",
-     "the container's cores", "2"},
+     "One core each; up: the sidecar's, replicas have one",
+     "See [in a container](operations.md#in-a-container)", "the container's cores", "2"},
     {"log-level", for_servers, value<&C::log_level, parse_level>, "LEVEL",
      "How much is logged: debug, info, warning or error"},
     {"connect-timeout", for_servers, value<&C::connect_timeout, parse_duration>, "TIME",
@@ -267,15 +270,15 @@ constexpr auto options = std::to_array<Option>({
      "For choosing, connecting, asking and failing over together"},
     {"move-rate", for_up | for_cache, value<&C::move_rate_mib_s, parse_move_rate>, "N",
      "MiB a second that come into a replica from others when the tier changes",
-     "0: nothing moves by itself. See [handoff](#handoff)"},
+     "0: nothing moves by itself. See [handoff](operations.md#handoff)"},
     {"drain-delay", for_servers, value<&C::drain_delay, parse_delay>, "TIME",
-     "How long after SIGTERM only /readyz changes", "See [signals](#signals-and-exit-codes)", "",
-     "5s"},
+     "How long after SIGTERM only /readyz changes",
+     "See [signals](operations.md#signals-and-exit-codes)", "", "5s"},
     {"drain-deadline", for_servers, value<&C::drain_deadline, parse_duration>, "TIME",
      "How long requests in flight may take after the delay"},
     {"access-log", for_servers, fixed<&C::access_log, parse_file_name>, "FILE|-",
      "A line for each request, in the Combined Log Format; up: the sidecar's",
-     "`-`: stdout. See [access log](#access-log)", "", "/var/log/ringside/access.log"},
+     "`-`: stdout. See [access log](operations.md#access-log)", "", "/var/log/ringside/access.log"},
 });
 
 }  // namespace

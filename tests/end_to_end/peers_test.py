@@ -107,7 +107,7 @@ class Proof(Peers):
         wait_until(lambda: "has proved membership" in front.err, "the log to say so")
 
     def test_a_key_is_replaced_without_a_failed_request(self):
-        """docs/configuration.md: the new one beside the old one everywhere, then the new one."""
+        """docs/operations.md: the new one beside the old one everywhere, then the new one."""
         replicas = [self.replica(f"cache-{number}") for number in range(2)]
         front = self.ready(self.front_of(replicas))
         ended, failures, answers = threading.Event(), [], []

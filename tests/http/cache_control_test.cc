@@ -280,7 +280,7 @@ TEST(CacheControl, Rfc9111Section5Point4PragmaOnlyWithoutCacheControl) {
 
 // A row is | `name`, `name` | in | what it says |
 TEST(CacheControl, TheDocumentationNamesEveryDirectiveAndNoOther) {
-  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/rules.md");
   std::string text(std::istreambuf_iterator<char>(file), {});
   const auto begin = text.find("\n### Directives\n");
   ASSERT_NE(begin, std::string::npos);
