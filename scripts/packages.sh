@@ -37,6 +37,7 @@ test_packages=(
   python3
   # what the end-to-end tests run beside ringside
   curl=curl
+  iproute2=ip
   kubernetes-client=kubectl
   netcat-openbsd=nc
   nginx-light=nginx

@@ -168,17 +168,6 @@ class Validity(Tier):
                 done = ringside(command, "--config", example, *key, "--validate")
                 self.assertIn("the configuration is valid; 4 routes", done.stdout)
 
-    def test_each_recipe_is_valid_as_printed(self):
-        text = (ROOT / "docs" / "recipes.md").read_text()
-        recipes = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        self.assertGreaterEqual(len(recipes), 10)
-        for recipe in recipes:
-            with self.subTest(recipe):
-                path = self.file("recipe.yaml", recipe)
-                done = ringside("up", "--config", path, "--geo", self.countries(), "--validate")
-                self.assertIn("the configuration is valid", done.stdout)
-                self.assertEqual(done.stderr, "")
-
     def test_flags_win_over_the_file(self):
         path = self.file("tier.yaml", "replicas: 2\ndrain_deadline: 9s\nmemory: 32MiB\n")
         tier = self.start(

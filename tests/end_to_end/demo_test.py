@@ -12,7 +12,9 @@ import unittest
 import urllib.request
 
 PROGRAM = os.environ["RINGSIDE"]
-DEMO = str(pathlib.Path(os.environ["RINGSIDE_ROOT"]) / "scripts" / "demo")
+ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
+DEMO = str(ROOT / "scripts" / "demo")
+README = ROOT / "README.md"
 WAIT_S = 120
 
 
@@ -50,6 +52,11 @@ class Demo(unittest.TestCase):
             self.assertIn(part, out)
         self.assertNotIn("DISAGREE", out)
         self.assertEqual(self.left_over(), [])
+
+        (printed,) = re.findall(r"```text\n( +requests +GETs .*?)```", README.read_text(), re.DOTALL)
+        for line in printed.splitlines():
+            label = re.split("  +", line.strip())[0]
+            self.assertIn(label.strip("…"), out)
 
         figures = json.loads(figures_file.read_text())
         self.assertTrue(figures["good"])
