@@ -1,6 +1,7 @@
 #include "cache/fetch.h"
 
 #include "base/limits.h"
+#include "cache/detail.h"
 #include "cache/messages.h"
 #include "cache/origin.h"
 #include "cache/selection.h"
@@ -275,7 +276,7 @@ bool Fetch::is_fresh(const StoredHead& head) const {
 void note_fetch(Transaction& transaction, const Fetch& fetch) {
   transaction.status.collapsed = !fetch.led();
   transaction.status.forward_status = fetch.origin_status();
-  if (fetch.holders() == metrics::Outcome::peer_fill) transaction.status.detail = "peer-fill";
+  if (fetch.holders() == metrics::Outcome::peer_fill) transaction.status.detail = detail::peer_fill;
   transaction.own_lines = fetch.own_lines();
   transaction.is_what_is_stored =
       fetch.own_lines().empty() && fetch.storability() == Storability::storable;

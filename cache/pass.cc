@@ -1,6 +1,7 @@
 #include "cache/pass.h"
 
 #include "cache/decision.h"
+#include "cache/detail.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
 #include "cache/holder.h"
@@ -97,7 +98,7 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_head(Transaction& transacti
       transaction.core, *transaction.settings, *transaction.request, context, asking,
       context.time_allowed,
       hop::passed_on(*transaction.request, false, context.method, *transaction.caller), notes);
-  if (notes.outcome == metrics::Outcome::peer_fill) transaction.status.detail = "peer-fill";
+  if (notes.outcome == metrics::Outcome::peer_fill) transaction.status.detail = detail::peer_fill;
   co_return asked;
 }
 

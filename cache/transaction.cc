@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "cache/detail.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
 
@@ -42,7 +43,7 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
 
 void Transaction::note_stale() noexcept {
   outcome = metrics::Outcome::stale;
-  status.detail = "origin-failed";
+  status.detail = detail::origin_failed;
 }
 
 ResponseNotes Transaction::notes() const noexcept {

@@ -8,6 +8,32 @@
 #include "http/structured_field.h"
 
 namespace ringside::http {
+
+std::string_view name(CacheStatus::Forward forward) noexcept {
+  using Forward = CacheStatus::Forward;
+  switch (forward) {
+    case Forward::none:
+      return "";
+    case Forward::bypass:
+      return "bypass";
+    case Forward::method:
+      return "method";
+    case Forward::uri_miss:
+      return "uri-miss";
+    case Forward::vary_miss:
+      return "vary-miss";
+    case Forward::miss:
+      return "miss";
+    case Forward::request:
+      return "request";
+    case Forward::stale:
+      return "stale";
+    case Forward::partial:
+      return "partial";
+  }
+  return "";
+}
+
 namespace {
 
 // RFC 9651 §3.3.3.
@@ -35,31 +61,6 @@ void append_integer(std::string& out, std::string_view parameter, std::int64_t v
   out.append(digits.data(), digits.size());
 }
 
-std::string_view forward_token(CacheStatus::Forward forward) noexcept {
-  using Forward = CacheStatus::Forward;
-  switch (forward) {
-    case Forward::none:
-      return "";
-    case Forward::bypass:
-      return "bypass";
-    case Forward::method:
-      return "method";
-    case Forward::uri_miss:
-      return "uri-miss";
-    case Forward::vary_miss:
-      return "vary-miss";
-    case Forward::miss:
-      return "miss";
-    case Forward::request:
-      return "request";
-    case Forward::stale:
-      return "stale";
-    case Forward::partial:
-      return "partial";
-  }
-  return "";
-}
-
 }  // namespace
 
 void append_cache_status(std::string& out, const CacheStatus& status) {
@@ -67,7 +68,7 @@ void append_cache_status(std::string& out, const CacheStatus& status) {
   if (status.hit) {
     out += "; hit";
   } else if (status.forward != CacheStatus::Forward::none) {
-    out.append("; fwd=").append(forward_token(status.forward));
+    out.append("; fwd=").append(name(status.forward));
     if (status.forward_status != 0) append_integer(out, "; fwd-status=", status.forward_status);
     if (status.stored) out += "; stored";
     if (status.collapsed) out += "; collapsed";

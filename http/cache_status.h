@@ -23,6 +23,10 @@ struct CacheStatus {
   std::string_view detail{};  // a token, quoted where it is none; absent where empty
 };
 
+// The value of `fwd` (RFC 9211 §2.2); empty for none. docs/cache-status.md has a row for each,
+// which a test asks for.
+[[nodiscard]] std::string_view name(CacheStatus::Forward forward) noexcept;
+
 // Appends the member as a structured field item: a token, or a quoted string where the name is none
 // (bytes outside printable ASCII replaced). The ", " between members is the caller's.
 void append_cache_status(std::string& out, const CacheStatus& status);

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "tests/support/pages.h"
 
 namespace ringside::http {
 namespace {
@@ -32,6 +35,14 @@ CacheStatus hit(std::optional<std::int64_t> ttl_seconds) {
 
 CacheStatus forwarded(Forward forward) {
   return CacheStatus{.cache = "cache-3", .forward = forward};
+}
+
+TEST(CacheStatus, TheTableOfTheDocsHasEachForwardAndNoOther) {
+  std::set<std::string> said;
+  for (int i = 1; i <= static_cast<int>(Forward::partial); ++i) {
+    said.emplace(name(static_cast<Forward>(i)));
+  }
+  EXPECT_EQ(support::rows_of("/docs/cache-status.md", "fwd="), said);
 }
 
 TEST(CacheStatus, Rfc9211Section2Members) {
