@@ -328,10 +328,10 @@ Task<void> Handler::purge(http::Response& response) {
   // A replica that relays it was asked by who may.
   const bool is_relayed = transaction_.request->fields.has(http::internal::relayed);
   if (!is_relayed && !any_contains(transaction_.settings->purge_from, from_)) {
-    co_return refuse(
-        {ErrorKind::forbidden, ErrorSource::client, Retry::no,
-         "PURGE is not allowed from " + from_.text() + "; see `purge_from` in the configuration"},
-        response);
+    co_return refuse({ErrorKind::forbidden, ErrorSource::client, Retry::no,
+                      "PURGE is not allowed from " + from_.text() +
+                          "; add it to --purge-from (in the file purge_from)"},
+                     response);
   }
   const auto target = context.target.text();
   std::string prefix;

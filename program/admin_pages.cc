@@ -58,10 +58,14 @@ Result<std::string> ask_page(const Endpoint& address, const std::string& token,
         fmt::format("{}: changes need its token; give --admin-token-file FILE, as the tier has it",
                     address.text()));
   }
-  return Error{
-      ErrorKind::refused, ErrorSource::peer, Retry::no,
-      fmt::format("{}: {} {} is answered {}: {}", address.text(), method, path, answer->status,
-                  http::trimmed(answer->body.substr(0, answer->body.find('\n'))))};
+  std::string_view why = answer->body;
+  why = http::trimmed(why.substr(0, why.find('\n')));
+  if (const auto begin = fmt::format("{}: ", answer->status); why.starts_with(begin)) {
+    why.remove_prefix(begin.size());
+  }
+  return Error{ErrorKind::refused, ErrorSource::peer, Retry::no,
+               fmt::format("{}: {} {} is answered {}: {}", address.text(), method, path,
+                           answer->status, why)};
 }
 
 }  // namespace ringside::program

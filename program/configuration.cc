@@ -108,8 +108,10 @@ Result<void> check_up(const Configuration& configuration) {
                    "write a number, or use `ringside sidecar`");
   }
   if (configuration.memory.percent > 0) {
-    return missing(configuration, "memory", "is a share, but `up` has several stores",
-                   "write the size of each, such as 256MiB");
+    return missing(
+        configuration, "memory",
+        fmt::format("{}% is a share, but `up` has several stores", configuration.memory.percent),
+        "write the size of each, such as 256MiB");
   }
   return {};
 }

@@ -302,6 +302,12 @@ Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
 
 }  // namespace
 
+std::vector<std::string_view> route_key_names() {
+  std::vector<std::string_view> names;
+  for (const Key<Route>& key : route_keys) names.push_back(key.name);
+  return names;
+}
+
 Result<void> overlay_yaml(Configuration& configuration, std::string_view text,
                           const std::string& file) {
   const auto document = parse_yaml(text, file);

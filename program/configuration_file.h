@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "program/configuration.h"
@@ -17,5 +18,8 @@ namespace ringside::program {
 
 // The same for a file's content, at most limits::configuration_size_bytes.
 [[nodiscard]] Result<void> overlay_file(Configuration& configuration, const std::string& path);
+
+// The keys of a route, but for `cache`.
+[[nodiscard]] std::vector<std::string_view> route_key_names();
 
 }  // namespace ringside::program

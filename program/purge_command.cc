@@ -59,13 +59,8 @@ Result<std::string> purge_line(const std::string& answer, const std::string& wha
                                fmt::join(missing, "; "))};
     }
     std::string line = fmt::format("removed    {} of {}\n", grouped(removed), what);
-    if (removed == 0) {
-      line +=
-          "           Nothing is stored of it. The host and its port, the path and the query are "
-          "part of what is stored, as clients ask for them\n";
-      if (what.find('*') != std::string::npos) {
-        line += "           There are no patterns: a * stands for itself\n";
-      }
+    if (page->contains("hint")) {
+      line += fmt::format("           {}\n", page->at("hint").get<std::string>());
     }
     return line;
   } catch (const nlohmann::json::exception& failure) {

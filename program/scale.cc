@@ -22,7 +22,9 @@ using nlohmann::json;
 Error no_scale_answer(std::string_view why) {
   return Error{
       ErrorKind::internal, ErrorSource::peer, Retry::no,
-      fmt::format("the answer is none of `ringside up`'s: {}; is it the same release?", why)};
+      fmt::format("what answers there is no `ringside up` of this release ({}); give --admin the "
+                  "address that it printed behind \"admin on\"",
+                  why)};
 }
 
 Result<std::string> ask(const ScaleOptions& options, const std::string& method,
@@ -66,7 +68,7 @@ std::string moves_text(const json& change) {
 
 Result<std::string> scale_summary(const std::string& answer) {
   const auto page = parse_strict_json(answer);
-  if (!page) return no_scale_answer(page.error().message);
+  if (!page) return no_scale_answer("it gives no JSON");
   try {
     const json& change = page->at("change");
     std::string out = fmt::format("replicas   {} -> {}\ntopology   version {} -> {}, id {}\n",
@@ -92,7 +94,7 @@ Result<std::string> scale_summary(const std::string& answer) {
 
 Result<std::string> scale_awaits(const std::string& answer) {
   const auto page = parse_strict_json(answer);
-  if (!page) return no_scale_answer(page.error().message);
+  if (!page) return no_scale_answer("it gives no JSON");
   try {
     std::vector<std::string> behind;
     for (const json& component : page->at("components")) {
@@ -111,7 +113,7 @@ Result<std::string> scale_awaits(const std::string& answer) {
 
 Result<MoveProgress> move_progress(const std::string& answer) {
   const auto page = parse_strict_json(answer);
-  if (!page) return no_scale_answer(page.error().message);
+  if (!page) return no_scale_answer("it gives no JSON");
   try {
     const json& handoff = page->at("handoff");
     return MoveProgress{handoff.at("buckets_away").get<std::uint64_t>(),

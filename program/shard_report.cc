@@ -201,6 +201,12 @@ Result<void> run_shard(const Configuration& configuration, const ShardOptions& o
   if (!settings) return settings.error();
   const auto answers = find_all(**settings, options);
   if (!answers) return answers.error();
+  if (configuration.replicas.empty() && !configuration.replica_count) {
+    fmt::print(stderr,
+               "ringside shard: without --replicas these are the owners among {} replicas, cache-0 "
+               "to cache-{}; give the tier's\n",
+               replicas_by_default, replicas_by_default - 1);
+  }
   std::cout << (options.json ? to_json(*answers) : to_table(*answers)) << std::flush;
   return {};
 }

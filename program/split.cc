@@ -64,10 +64,7 @@ const std::string& least_loaded(const shard::Topology& topology,
 }
 
 Result<shard::Cut> cut_of(const shard::Topology& topology, const SplitOptions& options) {
-  if (!topology.has_state()) {
-    return invalid_input(
-        fmt::format("the scheme {} has no shards that could be cut", topology.scheme()));
-  }
+  if (!topology.has_state()) return shard::no_shards(topology.scheme());
   const auto number = find_shard(topology, options.shard);
   if (!number) return number.error();
   shard::Cut cut{*number, {}, options.to};

@@ -32,7 +32,9 @@ constexpr double percent = 100;
 
 Error no_status(const std::string& admin, std::string_view why) {
   return {ErrorKind::malformed, ErrorSource::peer, Retry::no,
-          fmt::format("{}: what answers there is no Ringside of this release: {}", admin, why)};
+          fmt::format("{}: what answers there is no admin page of this release ({}); give "
+                      "--admin the address that the process printed behind \"admin on\"",
+                      admin, why)};
 }
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
@@ -159,7 +161,7 @@ Result<ProcessStatus> status_of(const std::string& admin, const StatusPages& pag
   out.is_ready = pages.readiness == ok;
   out.lines = lines_of(pages.readyz);
   const auto page = parse_strict_json(pages.topology);
-  if (!page) return no_status(admin, page.error().message);
+  if (!page) return no_status(admin, "GET /topology gives no JSON");
   const auto before = Scrape::parse(pages.metrics_before);
   const auto now = Scrape::parse(pages.metrics);
   if (!before) return no_status(admin, before.error().message);

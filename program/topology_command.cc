@@ -48,8 +48,8 @@ Result<std::string> read_document(const std::string& file) {
   constexpr const char* stdin_path = "/dev/stdin";
   auto text = read_file(file == "-" ? stdin_path : file, limits::admin_body_size_bytes);
   if (text) return text;
-  return invalid_input(fmt::format("{}: {}; give a file as `ringside topology get` prints it", file,
-                                   text.error().message));
+  return invalid_input(
+      fmt::format("{}; give a file as `ringside topology get` prints it", text.error().message));
 }
 
 Result<TopologyRequest> changed(const TopologyOptions& options, const std::string& present) {

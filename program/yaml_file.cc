@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/quotation.h"
+#include "program/misplaced_key.h"
 #include "program/spelling.h"
 
 namespace ringside::program {
@@ -20,9 +21,12 @@ Error YamlFile::wrong(const YamlValue::Entry& entry, const Error& error) const {
 
 Error YamlFile::unknown_key(const YamlValue::Entry& entry, std::string_view where,
                             const std::vector<std::string_view>& known) const {
-  const std::string_view meant = closest(entry.key, known);
-  const std::string remedy = meant.empty() ? fmt::format("it may be {}", fmt::join(known, ", "))
-                                           : fmt::format("did you mean {}?", meant);
+  std::string remedy = remedy_of_misplaced(entry.key);
+  if (remedy.empty()) {
+    const std::string_view meant = closest(entry.key, known);
+    remedy = meant.empty() ? fmt::format("it may be {}", fmt::join(known, ", "))
+                           : fmt::format("did you mean {}?", meant);
+  }
   return wrong(entry.line, fmt::format("{} is no key {}; {}", quotation(entry.key), where, remedy));
 }
 

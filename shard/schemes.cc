@@ -62,12 +62,20 @@ Result<SchemeEntry> find_scheme(std::string_view name) {
                                    fmt::join(scheme_names(), ", ")));
 }
 
+Error no_shards(std::string_view scheme) {
+  std::vector<std::string_view> with;
+  for (const SchemeEntry& entry : entries) {
+    if (entry.has_state()) with.push_back(entry.name);
+  }
+  return invalid_input(
+      fmt::format("the scheme {} has no shards that could be cut; those of {} have", scheme,
+                  fmt::join(with, ", ")));
+}
+
 Result<State> cut_state(const Topology& topology, const Cut& cut) {
   const auto entry = find_scheme(topology.scheme());
   if (!entry) return entry.error();
-  if (!entry->has_state()) {
-    return invalid_input(fmt::format("the scheme {} has no shards that could be cut", entry->name));
-  }
+  if (!entry->has_state()) return no_shards(entry->name);
   const State& state = topology.state();
   if (cut.shard >= std::max<std::size_t>(state.shards.size(), 1)) {
     return invalid_input(fmt::format("there is no shard {}; they go from 0 to {}", cut.shard,

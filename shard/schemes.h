@@ -35,6 +35,9 @@ struct SchemeEntry {
 // An Error lists the names that there are.
 [[nodiscard]] Result<SchemeEntry> find_scheme(std::string_view name);
 
+// Says that shards of it can't be cut, and of which schemes they can.
+[[nodiscard]] Error no_shards(std::string_view scheme);
+
 // The state of a topology after a cut. An Error says why it can't be cut so.
 [[nodiscard]] Result<State> cut_state(const Topology& topology, const Cut& cut);
 

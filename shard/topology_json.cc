@@ -59,7 +59,10 @@ Result<MemberAt> read_member(const ObjectReader& object, Addresses addresses) {
 }
 
 Result<std::vector<MemberAt>> read_members(const json* array, Addresses addresses) {
-  if (!array) return wrong("members", "is missing; give an array of members, [] for none");
+  if (!array)
+    return wrong("members",
+                 "is missing; give a list such as [{\"name\": \"cache-0\", \"address\": "
+                 "\"10.0.0.1:8080\"}]");
   if (!array->is_array()) {
     return wrong("members",
                  fmt::format("is of type {}; give an array of members", array->type_name()));

@@ -197,7 +197,7 @@ Task<void> Handler::purge(http::Response& response) {
   if (!any_contains(snapshot_->settings->purge_from, decision_.peer)) {
     co_return refuse({ErrorKind::forbidden, ErrorSource::client, Retry::no,
                       "PURGE is not allowed from " + decision_.peer.text() +
-                          "; see `purge_from` in the configuration"},
+                          "; add it to --purge-from (in the file purge_from)"},
                      response);
   }
   const PurgeReport report =

@@ -95,7 +95,8 @@ TEST(Status, OfSomethingElseIsRefused) {
     if (i == 4) pages.metrics_before = "}";
     const auto status = status_of("h:9090", pages);
     ASSERT_FALSE(status) << i;
-    EXPECT_THAT(status.error().message, HasSubstr("h:9090: what answers there is no Ringside"));
+    EXPECT_THAT(status.error().message,
+                HasSubstr("h:9090: what answers there is no admin page of this release"));
   }
 }
 

@@ -153,7 +153,7 @@ TEST(TopologyJson, NamesThePlaceAndTheRemedy) {
       {"{}", "scheme: is missing", "give a string"},
       {R"({"scheme": 1, "members": []})", "scheme: is of type number", "give a string"},
       {R"({"scheme": "rung", "members": []})", "scheme: ", "jedis-ring, jump, maglev, modulo"},
-      {R"({"scheme": "ring"})", "members: is missing", "[] for none"},
+      {R"({"scheme": "ring"})", "members: is missing", "give a list such as"},
       {R"({"scheme": "ring", "members": {}})", "members: is of type object", "give an array"},
       {R"({"scheme": "ring", "members": [], "epoch": 1})", "\"epoch\": this key is not known",
        "version, scheme, members"},
