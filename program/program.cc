@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/check.h"
@@ -20,6 +21,7 @@
 #include "program/peer_keys.h"
 #include "program/plan_command.h"
 #include "program/process.h"
+#include "program/service_manager.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
 #include "program/signals.h"
@@ -169,6 +171,9 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   }
   warn(invocation.command, configuration);
   print_summary(**service, process);
+  if (const auto told = tell_ready(std::getenv("NOTIFY_SOCKET")); !told) {
+    log::warning("{}", told.error().message);
+  }
   return process.run(signals);
 }
 

@@ -1,4 +1,5 @@
-"""What keeps the program from starting: one line on stderr with the remedy, and the exit code."""
+"""What keeps the program from starting: one line on stderr with the remedy, and the exit code. And
+who is told that it has started."""
 
 import os
 import pathlib
@@ -6,8 +7,7 @@ import socket
 import subprocess
 import unittest
 
-from support import PROGRAM, Tier, ringside
-from support.waiting import WAIT_S
+from support import PROGRAM, WAIT_S, Process, Tier, ringside, wait_until
 
 FAILURE, WRONG_USAGE = 1, 2
 NOBODY = 65534
@@ -145,6 +145,29 @@ class Start(Tier):
                 WRONG_USAGE, *up, option, path,
                 part=f"{path}: ", remedy=remedy, user=user,
             )  # fmt: skip
+
+    def test_a_service_manager_is_told_once_it_listens(self):
+        for kind in ("cache", "up"):
+            with self.subTest(kind), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                path = self.folder / kind
+                manager.bind(str(path))
+                manager.settimeout(WAIT_S)
+                process = self.started_by(str(path), *getattr(self, kind))
+                self.assertEqual(manager.recv(64), b"READY=1")
+                self.assertEqual(process.administer("GET", "/livez").status, 200)
+                self.assertNotIn("NOTIFY_SOCKET", process.err)
+
+    def test_a_service_manager_that_is_not_there_is_a_warning(self):
+        for path, reason in (("/nowhere/socket", "No such file"), ("/" + "a" * 200, "too long")):
+            process = self.started_by(path, *self.cache)
+            wait_until(lambda: "NOTIFY_SOCKET names" in process.err, "the warning")
+            self.assertIn(reason, process.err)
+            self.assertIn("unset it", process.err)
+
+    def started_by(self, manager: str, *arguments) -> Process:
+        process = Process(*arguments, within=("env", f"NOTIFY_SOCKET={manager}"))
+        self.addCleanup(process.stop)
+        return process
 
 
 if __name__ == "__main__":
