@@ -37,6 +37,7 @@ test_packages=(
   python3
   # what the end-to-end tests run beside ringside
   curl=curl
+  groff-base=groff
   iproute2=ip
   kubernetes-client=kubectl
   netcat-openbsd=nc
