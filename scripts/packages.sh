@@ -40,6 +40,7 @@ test_packages=(
   groff-base=groff
   iproute2=ip
   kubernetes-client=kubectl
+  mmdebstrap=mmdebstrap
   netcat-openbsd=nc
   nginx-light=nginx
   nodejs=node
@@ -93,6 +94,13 @@ fetch_packages=(
 image_packages=(
   buildah=buildah
   ca-certificates
+)
+
+# What scripts/package needs beside build_packages.
+package_packages=(
+  dpkg-dev=dpkg-shlibdeps
+  file=file
+  python3
 )
 
 # Packages that bring a daemon. We want their programs, never a running service.

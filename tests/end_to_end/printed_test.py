@@ -81,6 +81,7 @@ SESSIONS = [
 # Why a program can't be run here. Its name, its options and the files of ours that it is given are
 # checked all the same.
 NOT_HERE = {
+    "apt": "installs; tests/package",
     "bench/run": "takes minutes; tests/bench",
     "build/tests/simulation_test": "is a test itself",
     "ctest": "runs the tests",
@@ -93,11 +94,13 @@ NOT_HERE = {
     "scripts/fuzz": "takes minutes; scripts/test runs it",
     "scripts/image": "tests/image",
     "scripts/lint": "scripts/test runs it",
+    "scripts/package": "tests/package",
     "scripts/setup": "changes the machine",
     "scripts/test": "runs this",
+    "systemctl": "needs systemd",
     "valgrind": "tests/cost runs it",
 }
-BESIDE = {"base64", "callgrind_annotate", "curl", "export", "less", "openssl"}
+BESIDE = {"base64", "callgrind_annotate", "curl", "export", "less", "openssl", "sed"}
 # Blocks that look as if they could be run.
 ELSEWHERE = {
     ("docs/kubernetes.md", "curl -i http://ringside-sidecar.ringside/"): "a name of the cluster's",
