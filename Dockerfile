@@ -1,6 +1,6 @@
 # The container image of Ringside: the program, what it needs to run, and nothing else.
 #
-#   docker build --build-arg VERSION=0.1.0 --tag ringside:0.1.0 .
+#   docker build --build-arg "REVISION=$(git rev-parse HEAD)" --tag ringside:0.1.0 .
 #
 # scripts/image makes the same without docker or a registry, of a ringside that is built already: it
 # takes the last stage from here and the folder `image-root` from scripts/image-root.
@@ -20,9 +20,11 @@ COPY --from=build /image /
 
 FROM scratch
 ARG VERSION=0.1.0
+ARG REVISION=
 LABEL org.opencontainers.image.title="Ringside" \
       org.opencontainers.image.description="A sharded HTTP cache sidecar" \
       org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=image-root --chown=0:0 / /
 USER 65532:65532

@@ -86,6 +86,8 @@ NOT_HERE = {
     "build/tests/simulation_test": "is a test itself",
     "ctest": "runs the tests",
     "ctr": "needs a cluster's node",
+    "docker": "needs a registry",
+    "git": "makes a tag",
     "k8s/rules/write-prometheusrule": "tests/dashboard",
     "kubectl": "needs a cluster; tests/kubernetes",
     "promtool": "tests/dashboard",
@@ -97,10 +99,11 @@ NOT_HERE = {
     "scripts/package": "tests/package",
     "scripts/setup": "changes the machine",
     "scripts/test": "runs this",
+    "skopeo": "needs a registry",
     "systemctl": "needs systemd",
     "valgrind": "tests/cost runs it",
 }
-BESIDE = {"base64", "callgrind_annotate", "curl", "export", "less", "openssl", "sed"}
+BESIDE = {"base64", "callgrind_annotate", "curl", "export", "less", "openssl", "sed", "sha256sum"}
 # Blocks that look as if they could be run.
 ELSEWHERE = {
     ("docs/kubernetes.md", "curl -i http://ringside-sidecar.ringside/"): "a name of the cluster's",

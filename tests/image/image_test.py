@@ -272,6 +272,8 @@ class Archive(ImageTest):
         labels = {name.removeprefix("org.opencontainers.image."): value
                   for name, value in told["Labels"].items()}  # fmt: skip
         self.assertEqual((labels["version"], labels["licenses"]), (version(), "Apache-2.0"))
+        self.assertLess({"title", "description", "revision"}, set(labels))
+        self.assertRegex(labels["revision"], r"^([0-9a-f]{40}(-dirty)?)?$")
 
     def test_names_are_whole(self) -> None:
         for given, whole in (
