@@ -95,3 +95,17 @@ def arguments(container: dict) -> dict[str, str]:
 def duration_ms(text: str) -> int:
     number, unit = re.fullmatch(r"(\d+)(ms|s|m|h)", text).groups()
     return int(number) * MS[unit]
+
+
+def requested(documents: list[dict]) -> dict[str, float]:
+    """Of all pods together: cores, and GiB."""
+    units = {"cpu": {"m": 1e-3}, "memory": {"Mi": 1 / 1024, "Gi": 1}}
+    total = dict.fromkeys(units, 0.0)
+    for pod in pods(documents):
+        for container in pod.containers:
+            for name, unit in units.items():
+                number, letters = re.fullmatch(
+                    r"(\d+)(\w*)", container["resources"]["requests"][name]
+                ).groups()
+                total[name] += pod.workload["spec"]["replicas"] * int(number) * unit.get(letters, 1)
+    return total

@@ -10,17 +10,9 @@ import unittest
 from collections.abc import Callable
 
 import consistency
-from documents import Pod, one, pods
+from documents import Pod, one, pods, requested
 from pod_security import violations
-from rendering import FOLDERS, KUBERNETES, documents, judged, judged_values, rendered
-
-# What both Kustomize 2.0.3 (in kubectl 1.14 to 1.20) and 5 know. Version 5 warns of `bases`, but
-# 2.0.3 takes folders nowhere else.
-KUSTOMIZATION_FIELDS = {
-    "apiVersion", "kind", "namespace", "resources", "bases", "images", "configMapGenerator",
-    "generatorOptions",
-}  # fmt: skip
-
+from rendering import FOLDERS, KUBERNETES, documents, judged_values, rendered
 
 class Manifests(unittest.TestCase):
     def test_all_folders_are_looked_at(self):
@@ -28,6 +20,7 @@ class Manifests(unittest.TestCase):
             {
                 "base",
                 "overlays/ingress",
+                "overlays/laptop",
                 "overlays/native-sidecar",
                 "overlays/sidecar-container",
                 "overlays/standalone",
@@ -53,17 +46,12 @@ class Manifests(unittest.TestCase):
             with self.subTest(folder):
                 self.assertEqual(consistency.mistakes(documents(folder)), [])
 
-    def test_old_and_new_kustomize_know_all_fields(self):
-        for folder in FOLDERS:
-            with self.subTest(folder):
-                path = KUBERNETES / folder / "kustomization.yaml"
-                (result,) = judged(path.read_text(encoding="utf-8"))
-                fields = result["document"]
-                self.assertLessEqual(set(fields), KUSTOMIZATION_FIELDS)
-                for base in fields.get("bases", []):
-                    self.assertTrue((path.parent / base).is_dir(), base)
-                for resource in fields["resources"]:
-                    self.assertTrue((path.parent / resource).is_file(), resource)
+    def test_what_ten_replicas_ask_for_is_said_before_they_are_applied(self):
+        asked = requested(documents("overlays/standalone"))
+        text = (KUBERNETES.parent / "docs/kubernetes.md").read_text(encoding="utf-8")
+        before = text[: text.index("kubectl apply -k k8s/overlays/standalone")]
+        expected = f"{asked['cpu']:g} processors and {asked['memory']:g} GiB"
+        self.assertIn(expected, " ".join(before.split()))
 
     def test_a_native_sidecar_is_one(self):
         app = one(documents("overlays/native-sidecar"), "Deployment", "app")
@@ -177,6 +165,7 @@ OF_SIDECARS = "overlays/standalone", ("Deployment", "ringside-sidecar")
 OF_CACHES = "base", CACHE
 OF_APPS = "overlays/sidecar-container", APP
 OF_NATIVE = "overlays/native-sidecar", APP
+OF_LAPTOP = "overlays/laptop", ("Deployment", "ringside")
 
 
 def of_base(kind: str, name: str) -> tuple[str, tuple[str, str]]:
@@ -328,6 +317,7 @@ AGAINST_OUR_RULES = (
     (*OF_NATIVE, lambda d: replace(d, "127.0.0.1:8080", "[::]:8080"), "the port http disagree"),
     (*OF_CACHES, lambda d: replace(d, "[::]:8080", "[::]:80"), "--listen is not the port http"),
     (*OF_CACHES, lambda d: replace(d, "[::]:9090", "0.0.0.0:9090"), "both families"),
+    (*OF_LAPTOP, lambda d: replace(d, "127.0.0.1:9090", "[::]:9090"), "the port admin disagree"),
     (*OF_CACHES, lambda d: ringside_of(d).update(image="ringside"), "not one image with a tag"),
     (*OF_APPS, lambda d: ringside_of(d).update(image="ringside:other"), "not one image"),
     (*OF_CACHES, lambda d: ringside_of(d)["resources"]["limits"].pop("memory"), "memory is not"),

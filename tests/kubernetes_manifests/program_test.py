@@ -51,10 +51,13 @@ class Program(unittest.TestCase):
             for argument in container["args"]
         ]
         for option, here in self.secrets.items():
-            command = [argument.replace(given[option], str(here)) for argument in command]
+            if option in given:
+                command = [argument.replace(given[option], str(here)) for argument in command]
+        if "kubernetes" in given:
+            command.append(f"--kubeconfig={self.kubeconfig}")
         # The database is in the image; a build may be without.
-        optional = ["--geo-optional"] if given["command"] == "sidecar" else []
-        return [PROGRAM, *command, f"--kubeconfig={self.kubeconfig}", *optional, "--validate"]
+        optional = ["--geo-optional"] if given["command"] != "cache" else []
+        return [PROGRAM, *command, *optional, "--validate"]
 
     def validate(self, command: list[str]) -> subprocess.CompletedProcess:
         return subprocess.run(

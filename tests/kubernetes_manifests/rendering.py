@@ -8,6 +8,8 @@ import pathlib
 import shutil
 import subprocess
 
+from old_kustomize import readable
+
 ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
 BUILD = pathlib.Path(os.environ["RINGSIDE_BUILD"])
 HERE = ROOT / "tests" / "kubernetes_manifests"
@@ -77,12 +79,13 @@ def judged_values(documents: list[dict]) -> list[list[str]]:
 def kustomize(folder: str) -> str:
     if shutil.which("kubectl") is None:
         raise AssertionError(f"kubectl is not on the PATH. {KUBECTL_REMEDY}")
-    done = subprocess.run(
-        ["kubectl", "kustomize", KUBERNETES / folder],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_TIMEOUT_S,
-        check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
+    with readable(KUBERNETES / folder) as path:
+        done = subprocess.run(
+            ["kubectl", "kustomize", path],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_TIMEOUT_S,
+            check=False,
+        )  # fmt: skip
+    if done.returncode != 0 or done.stderr:  # of what is deprecated it warns there
         raise AssertionError(f"kubectl kustomize k8s/{folder}: {done.stderr}")
     return done.stdout
 

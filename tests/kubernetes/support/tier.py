@@ -5,6 +5,7 @@ import pathlib
 import re
 import secrets
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -17,6 +18,9 @@ from .traffic import COUNTRIES, PATHS, Clients, Origin
 from .waiting import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(HERE.parent / "kubernetes_manifests"))
+from old_kustomize import readable  # noqa: E402
+
 PLACE = "/namespaces/ringside"
 SET = f"/apis/apps/v1{PLACE}/statefulsets/ringside-cache"
 PODS = f"/api/v1{PLACE}/pods"
@@ -42,7 +46,8 @@ def kubectl(*arguments, stdin: str | None = None) -> str:
 
 def manifests() -> str:
     """As they are, but for what this old cluster has no newer version of."""
-    text = cluster("ctl", "kustomize", HERE / "overlay")
+    with readable(HERE / "overlay") as folder:
+        text = cluster("ctl", "kustomize", folder)
     text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n")
     return re.sub(r"\n *unhealthyPodEvictionPolicy: .*", "", text)
 
