@@ -220,7 +220,7 @@ class Authority {
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool comes_first(const std::string& name, const std::string& other,
                                  shard::Bucket bucket) const;
-  void look_at_gifts(const Known& known);
+  void look_at_gifts(const Known& known, SteadyPoint now);
   void settle();
   [[nodiscard]] bool has_unclaimed() const noexcept;
   void begin_round();
@@ -235,9 +235,10 @@ class Authority {
   unsigned round_ = 0;          // of hearing all; the present one
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
-    std::string to;              // who has not said yet that it has it
-    bool is_all_there = false;   // there was nothing to send along
-    unsigned heard_without = 0;  // how often it was heard since, and did not say so
+    std::string to;               // who has not said yet that it has it
+    bool is_all_there = false;    // there was nothing to send along
+    unsigned heard_without = 0;   // how often it was heard since, and did not say so
+    SteadyPoint without_since{};  // when that was the first time
   };
   std::map<shard::Bucket, Given> given_;
 };

@@ -39,7 +39,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   known->told = told;
   known->failures = 0;
   known->not_before = now + limits::holdings_interval * (1 + peers_.size() / 4);
-  look_at_gifts(*known);
+  look_at_gifts(*known, now);
   choose_takers();
   forget_leavers(now);
   tell_of_leavers();
@@ -103,13 +103,18 @@ void Authority::forget_leavers(SteadyPoint now) {
   });
 }
 
-// A gift that did not arrive was none.
-void Authority::look_at_gifts(const Known& known) {
+// A gift that did not arrive was none. One that goes with a batch may be long on its way, and who
+// is the taker still asks for it again: if it were forgotten, two would ask the origin.
+void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
   constexpr unsigned most = 2;
-  for (auto given = given_.begin(); given != given_.end();) {
-    const bool is_to_it = given->second.to == known.peer.name;
-    const bool is_lost = is_to_it && ++given->second.heard_without >= most;
-    given = is_lost ? given_.erase(given) : std::next(given);
+  for (auto row = given_.begin(); row != given_.end();) {
+    Given& given = row->second;
+    const bool is_to_it = given.to == known.peer.name;
+    if (is_to_it && given.heard_without++ == 0) given.without_since = now;
+    const bool is_awaited = !given.is_all_there && takers_.is(given.to, row->first) &&
+                            now < given.without_since + limits::move_timeout;
+    const bool is_lost = is_to_it && given.heard_without >= most && !is_awaited;
+    row = is_lost ? given_.erase(row) : std::next(row);
   }
 }
 

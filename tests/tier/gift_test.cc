@@ -42,6 +42,47 @@ TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
       << "what was stored has expired, or there was nothing";
 }
 
+// A large batch was on its way while its taker was heard twice. Giver and taker then both had the
+// bucket, and a page was fetched twice.
+TEST(Gift, WhatGoesWithABatchIsNotForgottenWhileTheBatchMayBeOnItsWay) {
+  const auto before = membership_of({"a", "b"});
+  const auto between = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *between, "a", "c");
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.start_replica("c");
+  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(between);
+  tier.talk();
+  Authority& a = tier.at("a");
+  ASSERT_TRUE(a.give(moved, "c"));
+  for (int i = 0; i < 5; ++i) a.heard_again("c", {}, start);
+  EXPECT_FALSE(a.answers_for(moved));
+  ASSERT_TRUE(a.give(moved, "c")) << "it asks for the batch again";
+  a.heard_again("c", {}, start + limits::move_timeout);
+  a.heard_again("c", {}, start + limits::move_timeout);
+  EXPECT_FALSE(a.answers_for(moved));
+  a.heard_again("c", {}, start + 2 * limits::move_timeout);
+  EXPECT_TRUE(a.answers_for(moved)) << "it does not ask any more";
+}
+
+TEST(Gift, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
+  const auto between = membership_of({"a", "b", "c"});
+  const auto after = membership_of({"a", "b", "c", "d"});
+  const Bucket moved = moved_bucket(*between, *after, "c", "d");
+  Tier tier({"a", "b", "c"});
+  Authority& a = tier.at("a");
+  a.follow(membership_of({"a"}));
+  for (const char* name : {"b", "c"}) tier.stop(name);
+  tier.talk();
+  for (const char* name : {"b", "c"}) tier.start_replica(name).follow(between);
+  a.follow(between);
+  tier.talk();
+  ASSERT_TRUE(a.give(moved, "c"));
+  a.follow(after);
+  for (int i = 0; i < 2; ++i) a.heard_again("c", {}, start);
+  EXPECT_TRUE(a.answers_for(moved));
+}
+
 // The first one let go of it, since the second one had it, and the second one, since the first one
 // had it again: it was nobody's, and a page was fetched twice.
 TEST(Gift, WhatIsGivenBackBeforeItIsKnownToHaveArrivedIsTaken) {

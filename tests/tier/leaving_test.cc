@@ -150,7 +150,9 @@ TEST(Leaving, AGiftThatWasThoughtLostIsNotGivenOver) {
   for (const char* name : {"a", "b"}) tier.at(name).follow(both);
   tier.talk();
   ASSERT_TRUE(tier.at("a").give(bucket, "b"));
-  for (int i = 0; i < 2; ++i) tier.at("a").heard_again("b", {}, start);
+  for (const auto since : {Milliseconds{0}, limits::move_timeout}) {
+    tier.at("a").heard_again("b", {}, start + since);
+  }
   EXPECT_TRUE(tier.at("a").answers_for(bucket));
   EXPECT_FALSE(tier.at("a").given_over(bucket, "b"));
   EXPECT_TRUE(tier.at("a").answers_for(bucket));
