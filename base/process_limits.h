@@ -106,6 +106,15 @@ constexpr size_t threads = 256;  // (--threads) refused
 constexpr Milliseconds configured_wait_most{86'400'000};
 constexpr Milliseconds file_poll{1'000};  // how late a changed file is noticed
 constexpr Milliseconds drain_poll{20};    // how late the end of a drain is noticed
+// between two questions to the process that writes the state of a scheme; {} to connect, {} of each
+// wait | asked again; meanwhile the state that was heard last counts
+constexpr Milliseconds state_poll{1'000};
+constexpr Milliseconds state_timeout{2'000};
+// after a shard that is too full could not be cut | tried again
+constexpr Milliseconds cut_pause{30'000};
+// (--split-above) {} to {} stored responses of a shard | refused
+constexpr size_t cut_least_responses = 10;
+constexpr size_t cut_most_responses = size_t{1} << 32;
 // {} to connect and be answered, {} of the answer | `ringside scale`, `plan` and `replay` give up
 // with a message
 constexpr Milliseconds admin_timeout{10'000};

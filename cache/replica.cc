@@ -6,6 +6,7 @@
 
 #include "cache/bucket_moves.h"
 #include "cache/core_state.h"
+#include "cache/full_shards.h"
 #include "cache/handler.h"
 #include "cache/invalidation.h"
 #include "cache/peer_talk.h"
@@ -79,6 +80,7 @@ struct Replica::Impl {
   metrics::Sheet sheet;
   hop::Published<Settings> settings;
   std::vector<std::unique_ptr<CoreState>> cores;
+  FullShards full_shards;
   std::atomic<std::size_t> relieving{0};  // cores that have yet to
 };
 
@@ -124,6 +126,11 @@ std::vector<tier::Peer> Replica::leavers() const {
 }
 
 std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }
+
+std::optional<shard::Cut> Replica::cut_wanted(const shard::Topology& topology,
+                                              std::size_t responses_most) const {
+  return impl_->full_shards.cut(topology, impl_->shared.name, responses_most, impl_->shared.store);
+}
 
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }
 

@@ -12,6 +12,7 @@
 #include "hop/half.h"
 #include "hop/topology_news.h"
 #include "metrics/sheet.h"
+#include "shard/state.h"
 #include "tier/buckets.h"
 #include "tier/purges.h"
 
@@ -46,6 +47,9 @@ class Replica final : public hop::Half {
   // How many of its peers it has yet to hear. Until then what others have stored may seem to be
   // stored nowhere. Thread-safe.
   [[nodiscard]] std::size_t peers_unheard() const;
+  // See cache/full_shards.h. Thread-safe.
+  [[nodiscard]] std::optional<shard::Cut> cut_wanted(const shard::Topology& topology,
+                                                     std::size_t responses_most) const;
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

@@ -90,6 +90,13 @@ PurgeResult CacheService::purge(const PurgeTarget& target) {
   return {replica_->purge(target.host, target.path_and_query), {}};
 }
 
+std::optional<CutRequest> CacheService::cut_wanted() {
+  std::unique_lock lock(mutex_);
+  const std::size_t most = configuration_.split_above;
+  lock.unlock();
+  return cut_wanted_of(*replica_, most);
+}
+
 void CacheService::give_all() {
   const std::lock_guard control(control_);
   replica_->give_all();

@@ -35,6 +35,7 @@ class CacheService final : public MemberService {
     replica_->topology_news().read_again_by(std::move(read_again));
   }
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  [[nodiscard]] std::optional<CutRequest> cut_wanted() override;
   void give_all() override;
   [[nodiscard]] std::size_t buckets_to_give() const override { return replica_->buckets_to_give(); }
   void drain() override;

@@ -87,6 +87,14 @@ Result<void> check_sidecar(const Configuration& configuration) {
   return check_peer_key(configuration, true);
 }
 
+// Without a writer a replica would ask for cuts that nobody makes.
+Result<void> check_splits(const Configuration& configuration) {
+  if (configuration.split_above == 0 || configuration.state_writer) return {};
+  return missing(configuration, "split-above", "needs to know who writes which shards there are",
+                 "give --state-writer self to one process of the tier, and that one's admin "
+                 "address to all others");
+}
+
 Result<void> check_cache(const Configuration& configuration) {
   const auto& peers = configuration.peers;
   auto source = check_source(configuration, "peers", !peers.empty());
@@ -99,6 +107,7 @@ Result<void> check_cache(const Configuration& configuration) {
                    "list every replica of the tier, this one too");
   }
   if (auto origins = check_origins(configuration); !origins) return origins.error();
+  if (auto splits = check_splits(configuration); !splits) return splits.error();
   return check_peer_key(configuration, !peers.empty() || discovers(configuration));
 }
 
@@ -207,6 +216,10 @@ std::string Configuration::place(std::string_view option) const {
   return found == places.end() ? fmt::format("--{}", option) : found->second;
 }
 
+bool writes_state(const Configuration& configuration) noexcept {
+  return configuration.state_writer && !configuration.state_writer->at;
+}
+
 bool discovers(const Configuration& configuration) noexcept {
   return configuration.kubernetes.has_value() || configuration.dns.has_value();
 }
@@ -223,6 +236,7 @@ Configuration defaults(Command command) {
   constexpr std::uint16_t port = 8080;
   out.listen = Endpoint{"127.0.0.1", port};
   out.replica_count = replicas_by_default;
+  out.state_writer = StateWriter{};
   for (const char* const loopback : {"127.0.0.0/8", "::1"}) {
     out.trusted.push_back(*Network::parse(loopback));
     out.purge_from.push_back(*Network::parse(loopback));

@@ -20,6 +20,7 @@
 #include "net/origin.h"
 #include "program/cache_rules.h"
 #include "program/machine.h"
+#include "program/state_writer.h"
 #include "shard/shard_key.h"
 #include "shard/topology_json.h"
 #include "sidecar/settings.h"
@@ -71,6 +72,8 @@ struct Configuration : hop::Options, sidecar::Options {
   std::string scheme = "ring";
   std::string state_file;  // empty: none
   shard::State state;      // what it says; empty: the scheme's first one, where it has one
+  std::optional<StateWriter> state_writer;  // absent: `up` itself; else nobody, but by hand
+  std::size_t split_above = 0;              // stored responses of a shard; 0: none is cut by itself
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
 
   std::string peer_key_file;    // empty: none
@@ -97,6 +100,9 @@ struct Configuration : hop::Options, sidecar::Options {
   [[nodiscard]] std::string place(std::string_view option) const;
   [[nodiscard]] bool given(std::string_view option) const { return places.contains(option); }
 };
+
+// Whether this process writes the state of the scheme, and keeps its file up to date.
+[[nodiscard]] bool writes_state(const Configuration& configuration) noexcept;
 
 // Whether the members come from a source that is watched, and not from lists and `PUT /topology`.
 [[nodiscard]] bool discovers(const Configuration& configuration) noexcept;

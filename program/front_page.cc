@@ -20,6 +20,7 @@ constexpr std::string_view page_body = R"(<dl>
 <dt><a href="/topology">GET /topology</a><dd>replicas, their addresses and shares
 <dt><a href="/config">GET /config</a><dd>the effective configuration
 <dt>PUT /topology<dd>another membership
+<dt>POST /split<dd>cut a shard, where the state is written here
 <dt>POST /purge<dd>{"url": "http://host/path"} or {"all": true}
 <dt>POST /drain<dd>no new connections, not ready
 )";

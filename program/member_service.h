@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "program/service.h"
@@ -13,6 +14,8 @@ class MemberService : public Service {
  public:
   [[nodiscard]] Result<void> apply(const Configuration& next) final;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) final;
+  [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) final;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
 
  protected:
@@ -27,6 +30,9 @@ class MemberService : public Service {
   // Settings made of another configuration, with these members; or changes nothing and says why.
   [[nodiscard]] virtual Result<void> publish(const Configuration& next,
                                              MembershipPointer membership) = 0;
+
+  // Publishes it; where the state is written here, once it is in its file.
+  [[nodiscard]] Result<MembershipPointer> adopt(MembershipPointer next, std::string_view by);
 
   std::mutex control_;        // one change at a time; before `mutex_`
   mutable std::mutex mutex_;  // what is below, and what those who derive say

@@ -78,6 +78,10 @@ Result<sidecar::WithoutReplica> parse_without_replica(std::string_view text) {
       fmt::format("{} is neither; write refuse or origin", shard::quotation(text)));
 }
 
+Result<std::size_t> parse_cut_responses(std::string_view text) {
+  return parse_number(text, limits::cut_least_responses, limits::cut_most_responses);
+}
+
 Result<std::size_t> parse_move_rate(std::string_view text) {
   return parse_number(text, 0, limits::move_rate_most_mib_s);
 }
@@ -204,6 +208,15 @@ constexpr auto options = std::to_array<Option>({
     {"state", for_servers | for_shard, value<&C::state_file, parse_file_name>, "FILE",
      "The shards of a scheme that has a state",
      "JSON; for `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)"},
+    {"state-writer", for_sidecar | for_cache, fixed<&C::state_writer, StateWriter::parse>,
+     "self|ADDRESS:PORT",
+     "Who writes which shards there are: this process, or another's admin page",
+     "One of the tier; `up` always does. See [who writes the state](#who-writes-the-state)",
+     "nobody: `ringside split` tells each", "10.0.0.5:9090"},
+    {"split-above", for_up | for_cache, value<&C::split_above, parse_cut_responses>, "N",
+     "Stored responses of one shard above which it is cut by itself",
+     "Of `range`, `ascending` and `split-tree`. See [who writes the state](#who-writes-the-state)",
+     "never", "100000"},
     {"shard-key", for_up | for_sidecar | for_shard, list<&C::shard_key, shard::KeySpec::parse>,
      "PART,...", "Of country, ip, path, query, host, header:NAME, cookie:NAME, id:N, id:{NAME}",
      "For routes that have none. `id:`: see [ids](rules.md#ids)"},

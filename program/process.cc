@@ -21,10 +21,14 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
       clock_(clock),
       access_log_(parts.access_log),
       discovery_(std::move(parts.discovery)),
+      keeper_(std::move(parts.keeper)),
       configuration_(std::move(configuration)) {
   add_pages();
-  if (discovery_ == nullptr) return;
-  service_.read_again_by([this] { discovery_->read_again(); });
+  if (discovery_ == nullptr && keeper_ == nullptr) return;
+  service_.read_again_by([this] {
+    if (discovery_ != nullptr) discovery_->read_again();
+    if (keeper_ != nullptr) keeper_->look_again();
+  });
 }
 
 Process::~Process() {
@@ -62,7 +66,9 @@ FileWatch Process::watch() const {
   const Configuration configuration = configuration_;
   lock.unlock();  // looking for files may hang, and probes take it
   if (!configuration.peer_key_file.empty()) files.push_back(configuration.peer_key_file);
-  if (!configuration.state_file.empty()) files.push_back(configuration.state_file);
+  if (!configuration.state_file.empty() && !writes_state(configuration)) {
+    files.push_back(configuration.state_file);
+  }
   if (!configuration.admin_token_file.empty()) files.push_back(configuration.admin_token_file);
   if (invocation_.command != Command::cache) {
     const std::string geo = country_file(configuration);
@@ -213,6 +219,7 @@ void Process::stop() {
   admin_.stop();
   end_delay();
   service_.read_again_by({});
+  keeper_.reset();
   discovery_.reset();
   service_.stop();
 }

@@ -18,6 +18,7 @@
 #include "program/file_watch.h"
 #include "program/invocation.h"
 #include "program/service.h"
+#include "program/shard_keeper.h"
 #include "program/signals.h"
 
 namespace ringside::program {
@@ -26,6 +27,7 @@ namespace ringside::program {
 struct ProcessParts {
   hop::AccessLog* access_log = nullptr;       // what it writes; null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
+  std::unique_ptr<ShardKeeper> keeper;        // null: no writer of the shards is named
 };
 
 // The life of one service as a process: its admin pages, reloads, and its end.
@@ -70,6 +72,7 @@ class Process {
   void add_probes(http::AdminServer& server);
   [[nodiscard]] http::AdminServer::Answer readiness() const;
   [[nodiscard]] http::AdminServer::Answer put_topology(std::string_view body);
+  [[nodiscard]] http::AdminServer::Answer split(std::string_view body);
   [[nodiscard]] http::AdminServer::Answer purge(std::string_view body);
 
   const Invocation invocation_;
@@ -77,6 +80,7 @@ class Process {
   const Clock& clock_;
   hop::AccessLog* const access_log_;
   std::unique_ptr<k8s::Discovery> discovery_;  // ends before the service that follows it
+  std::unique_ptr<ShardKeeper> keeper_;        // likewise
   std::atomic<bool> draining_ = false;
 
   mutable std::mutex mutex_;  // for the pages: what is below

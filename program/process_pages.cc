@@ -23,7 +23,9 @@ using http::AdminServer;
 using nlohmann::ordered_json;
 
 constexpr int bad_request = 400;
+constexpr int not_found = 404;
 constexpr int conflict = 409;
+constexpr int misdirected = 421;
 constexpr int internal_error = 500;
 constexpr int unavailable = 503;
 
@@ -104,6 +106,7 @@ void Process::add_pages() {
   });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
+  on("POST", "/split", [this](const AdminServer::Request& request) { return split(request.body); });
   on("POST", "/purge", [this](const AdminServer::Request& request) { return purge(request.body); });
   on("POST", "/drain", [this](const AdminServer::Request&) {
     drain();
@@ -148,6 +151,7 @@ AdminServer::Answer Process::readiness() const {
   if (discovery_ != nullptr) {
     page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
   }
+  if (keeper_ != nullptr) page += keeper_->line() + "\n";
   for (const std::string& line : service_.details()) page += line + "\n";
   const std::lock_guard lock(mutex_);
   fmt::format_to(std::back_inserter(page), "reloads: {} applied, {} refused\n", reloads_applied_,
@@ -160,6 +164,21 @@ AdminServer::Answer Process::put_topology(std::string_view body) {
   const auto request = shard::parse_topology_json(body);
   if (!request) return text(bad_request, request.error().message + "\n");
   const auto membership = service_.propose(*request);
+  if (!membership) return refuse(membership.error());
+  return json(tier::to_json(**membership, service_.self()));
+}
+
+AdminServer::Answer Process::split(std::string_view body) {
+  std::unique_lock lock(mutex_);
+  const Configuration configuration = configuration_;
+  lock.unlock();
+  if (!writes_state(configuration)) {
+    const int status = configuration.state_writer ? misdirected : not_found;
+    return text(status, not_ours_to_cut(configuration).message + "\n");
+  }
+  const auto request = parse_cut_request(body);
+  if (!request) return refuse(request.error());
+  const auto membership = service_.cut(*request);
   if (!membership) return refuse(membership.error());
   return json(tier::to_json(**membership, service_.self()));
 }

@@ -163,8 +163,12 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     (*service)->stop();
     return fail(called, discovery.error());
   }
+  std::unique_ptr<ShardKeeper> keeper;
+  if (configuration.state_writer) {
+    keeper = std::make_unique<ShardKeeper>(configuration, **service);
+  }
   Process process(invocation, configuration, **service, system_clock(),
-                  {log->get(), *std::move(discovery)});
+                  {log->get(), *std::move(discovery), std::move(keeper)});
   if (auto started = process.start_admin(); !started) {
     process.stop();
     return fail(called, started.error());

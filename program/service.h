@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "metrics/totals.h"
 #include "program/configuration.h"
 #include "program/membership.h"
+#include "program/shard_cut.h"
 #include "shard/topology_json.h"
 #include "tier/membership_json.h"
 
@@ -53,6 +57,12 @@ class Service {
   // Membership from `PUT /topology`; refused where the members are discovered.
   [[nodiscard]] virtual Result<MembershipPointer> propose(
       const shard::TopologyRequest& request) = 0;
+  // Cuts a shard, or places a key. Only where this process writes the state.
+  [[nodiscard]] virtual Result<MembershipPointer> cut(const CutRequest& request) = 0;
+  // The state that its writer published; refused where it is of another scheme.
+  [[nodiscard]] virtual Result<void> follow_state(const shard::TopologyRequest& published) = 0;
+  // What is to be asked of the writer for shards of ours that are too full.
+  [[nodiscard]] virtual std::optional<CutRequest> cut_wanted() { return std::nullopt; }
   // Membership from the source that is watched.
   [[nodiscard]] virtual Result<void> follow(const k8s::Roster& roster) = 0;
   // Who reads the source of the members again where peers tell of an unknown topology (see
@@ -77,6 +87,16 @@ class Service {
   return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                "the members come from " + source_text(configuration) +
                    "; change them there, such as by `kubectl scale`"};
+}
+
+// Why a state is refused that another process writes.
+[[nodiscard]] inline Error not_ours_to_cut(const Configuration& configuration) {
+  const std::string writer =
+      configuration.state_writer ? configuration.state_writer->text() : "nobody";
+  return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+               fmt::format("state: {} writes which shards there are; ask there, such as by "
+                           "`ringside split --admin {}`",
+                           writer, writer)};
 }
 
 // The error of a component that did not start: a port in use and its like are failures, not wrong

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "program/admin_pages.h"
+#include "program/shard_cut.h"
 #include "shard/topology_json.h"
 
 namespace CLI {
@@ -14,10 +14,8 @@ class App;
 namespace ringside::program {
 
 struct SplitOptions {
-  std::string shard{};            // its number, or its name (Shard::at); empty: there is one choice
-  std::vector<std::string> at{};  // where it is cut; `\n` stands between the values of a key
-  std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
-  AdminPages pages{};             // of all processes of the tier
+  CutRequest cut{};
+  AdminPages pages{};  // of all processes of the tier, or of the one that writes the state first
 };
 
 void add_split_flags(CLI::App& app, SplitOptions& out);
@@ -28,7 +26,8 @@ void add_split_flags(CLI::App& app, SplitOptions& out);
 [[nodiscard]] Result<shard::TopologyRequest> split_topology(const std::string& answer,
                                                             const SplitOptions& options);
 
-// `ringside split`: cuts a shard of a tier that runs, or places a key of its directory.
+// `ringside split`: cuts a shard of a tier that runs, or places a key of its directory. The process
+// that writes the state does it; where there is none, each process is told.
 [[nodiscard]] Result<void> run_split(const SplitOptions& options);
 
 }  // namespace ringside::program

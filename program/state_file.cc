@@ -18,6 +18,7 @@ Result<void> read_state_file(Configuration& configuration) {
     return invalid_input(fmt::format("{}: {}", configuration.place("state"), what));
   };
   const auto text = read_file(path, limits::state_file_size_bytes);
+  if (!text && text.error().kind == ErrorKind::not_found && writes_state(configuration)) return {};
   if (!text) return wrong(text.error().message + "; give a file that this process may read");
   auto file = shard::parse_state_file(*text);
   if (!file) return wrong(fmt::format("{}: {}", path, file.error().message));
@@ -26,6 +27,21 @@ Result<void> read_state_file(Configuration& configuration) {
                              file->scheme, configuration.place("scheme"), configuration.scheme));
   }
   configuration.state = std::move(file->state);
+  return {};
+}
+
+Result<void> keep_state(Configuration& configuration, const shard::Topology& topology) {
+  if (!writes_state(configuration) || !topology.has_state()) return {};
+  if (configuration.state_file.empty() || topology.state() == configuration.state) return {};
+  const std::string text =
+      shard::state_file_text({std::string(topology.scheme()), topology.state()});
+  if (auto written = replace_file(configuration.state_file, text); !written) {
+    return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
+                 fmt::format("{}: {}; the shards stay as they are; give a file in a folder that "
+                             "this process may write to",
+                             configuration.place("state"), written.error().message)};
+  }
+  configuration.state = topology.state();
   return {};
 }
 

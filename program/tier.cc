@@ -11,6 +11,7 @@
 #include "program/membership_news.h"
 #include "program/settings.h"
 #include "program/sidecar_service.h"
+#include "program/state_file.h"
 
 namespace ringside::program {
 namespace {
@@ -215,6 +216,10 @@ Result<void> Tier::follow(const k8s::Roster& /*roster*/) {
   crash("a tier starts its own replicas and discovers none", __FILE__, __LINE__);
 }
 
+Result<void> Tier::follow_state(const shard::TopologyRequest& /*published*/) {
+  crash("a tier writes its state itself", __FILE__, __LINE__);
+}
+
 // Its replicas are its own affair, what their shards are is not.
 Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
   const std::lock_guard control(control_);
@@ -231,12 +236,41 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
                  "`ringside up` starts its replicas itself; change their number with `ringside "
                  "scale N` or PUT /scale, and the scheme with its configuration"};
   }
+  return adopt(present, *std::move(next), "PUT /topology");
+}
+
+Result<MembershipPointer> Tier::cut(const CutRequest& request) {
+  const std::lock_guard control(control_);
+  if (stopped_) return has_stopped();
+  const Shape present = shape();
+  const shard::Topology& topology = *present.membership->topology;
+  auto state = state_after(topology, request);
+  if (!state) return state.error();
+  auto next = shard::Topology::make(topology.members(), topology.scheme(), topology.version() + 1,
+                                    *std::move(state));
+  if (!next) return next.error();
+  return adopt(present,
+               std::make_shared<const Membership>(*std::move(next), present.membership->addresses),
+               "POST /split");
+}
+
+std::optional<CutRequest> Tier::cut_wanted() {
+  const Shape present = shape();
+  for (const auto& replica : present.replicas) {
+    if (auto cut = cut_wanted_of(*replica, present.configuration.split_above)) return cut;
+  }
+  return std::nullopt;
+}
+
+Result<MembershipPointer> Tier::adopt(const Shape& present, MembershipPointer next,
+                                      std::string_view by) {
   Shape changed = present;
-  changed.membership = *next;
+  if (auto kept = keep_state(changed.configuration, *next->topology); !kept) return kept.error();
+  changed.membership = next;
   tell_replicas(changed, *present.replicas.front()->settings());
-  retirement_.tell(with_members(*present.replicas.front()->settings(), *next));
-  sidecar_->apply(with_members(*sidecar_->settings(), *next));
-  log_change(present.membership, *next, "PUT /topology");
+  retirement_.tell(with_members(*present.replicas.front()->settings(), next));
+  sidecar_->apply(with_members(*sidecar_->settings(), next));
+  log_change(present.membership, next, by);
   const std::lock_guard lock(mutex_);
   shape_ = std::move(changed);
   return next;

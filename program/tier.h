@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -76,6 +77,9 @@ class Tier final : public Service {
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] Result<void> apply(const Configuration& next) override;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
+  [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) override;
+  [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) override;
+  [[nodiscard]] std::optional<CutRequest> cut_wanted() override;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) override;
   [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
   void drain() override;
@@ -109,6 +113,9 @@ class Tier final : public Service {
   [[nodiscard]] Result<Shape> grow(const Shape& present, const Configuration& next,
                                    const std::shared_ptr<const cache::Settings>& basis,
                                    std::size_t replicas);
+  // The same replicas under another state, once it is in its file.
+  [[nodiscard]] Result<MembershipPointer> adopt(const Shape& present, MembershipPointer next,
+                                                std::string_view by);
   static void tell_replicas(const Shape& shape, const cache::Settings& basis);
   [[nodiscard]] Result<void> change(const Configuration& next, const Countries& countries,
                                     const Basis& basis, std::size_t replicas);

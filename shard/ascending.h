@@ -1,8 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "shard/range.h"
 
@@ -29,5 +32,8 @@ class Ascending final : public Sharded {
                                                                    const State& state);
 // Opens the next shard, at a key behind the newest one's.
 [[nodiscard]] Result<State> open_next(const State& state, const Cut& cut);
+// Behind the greatest of the newest shard's keys: at the next number where it ends with one.
+[[nodiscard]] std::optional<std::vector<std::string>> where_the_next_opens(
+    const State& state, std::size_t shard, std::vector<std::string> keys);
 
 }  // namespace ringside::shard

@@ -94,6 +94,18 @@ Result<State> cut_range(const State& state, const Cut& cut) {
   return out;
 }
 
+std::optional<std::vector<std::string>> where_to_halve(const State& /*state*/,
+                                                       std::size_t /*shard*/,
+                                                       std::vector<std::string> keys) {
+  std::sort(keys.begin(), keys.end(), before);
+  // The first key stays where it is, however much of the shard is its own.
+  const auto behind_first = std::find_if(
+      keys.begin(), keys.end(), [&](const auto& key) { return before(keys.front(), key); });
+  if (behind_first == keys.end()) return std::nullopt;
+  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2);
+  return std::vector<std::string>{*std::max(behind_first, middle)};
+}
+
 Result<std::shared_ptr<const Scheme>> make_range(std::span<const Member> members,
                                                  const State& state) {
   if (auto checked = check_ranges(state); !checked) return checked.error();

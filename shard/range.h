@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,5 +54,9 @@ class Range final : public Sharded {
 [[nodiscard]] std::string roots_of_ranges(const State& state);
 // Cuts a range at one or two keys that lie in it.
 [[nodiscard]] Result<State> cut_range(const State& state, const Cut& cut);
+// In the middle of its keys.
+[[nodiscard]] std::optional<std::vector<std::string>> where_to_halve(const State& state,
+                                                                     std::size_t shard,
+                                                                     std::vector<std::string> keys);
 
 }  // namespace ringside::shard

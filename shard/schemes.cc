@@ -25,18 +25,19 @@ namespace ringside::shard {
 namespace {
 
 constexpr auto entries = std::to_array<SchemeEntry>({
-    {"ascending", nullptr, make_ascending, first_ranges, roots_of_ranges, open_next},
+    {"ascending", nullptr, make_ascending, first_ranges, roots_of_ranges, open_next,
+     where_the_next_opens},
     {"directory", nullptr, make_directory, first_directory, roots_of_directory, place_key},
     {"jedis-ring", make_jedis_ring},
     {"jump", make_jump},
     {"maglev", make_maglev},
     {"modulo", make_modulo},
     {"nginx", make_nginx},
-    {"range", nullptr, make_range, first_ranges, roots_of_ranges, cut_range},
+    {"range", nullptr, make_range, first_ranges, roots_of_ranges, cut_range, where_to_halve},
     {"rendezvous", make_rendezvous},
     {"ring", make_ring},
     {"simple-sha1", make_simple_sha1},
-    {"split-tree", nullptr, make_split_tree, first_tree, roots_of_tree, split_leaf},
+    {"split-tree", nullptr, make_split_tree, first_tree, roots_of_tree, split_leaf, where_to_split},
     {"vbucket", make_vbucket},
 });
 
@@ -82,6 +83,15 @@ Result<State> cut_state(const Topology& topology, const Cut& cut) {
                                      state.shards.size() - 1));
   }
   return entry->cut(state, cut);
+}
+
+std::optional<std::vector<std::string>> where_to_cut(const Topology& topology, std::size_t shard,
+                                                     std::vector<std::string> keys) {
+  const auto entry = find_scheme(topology.scheme());
+  if (!entry || entry->where == nullptr || shard >= topology.state().shards.size()) {
+    return std::nullopt;
+  }
+  return entry->where(topology.state(), shard, std::move(keys));
 }
 
 std::vector<std::string_view> scheme_names() {

@@ -23,6 +23,9 @@ struct SchemeEntry {
   // The state after a cut; requires that its shard is one of them. A number means the same before
   // and after.
   Result<State> (*cut)(const State& state, const Cut& cut) = nullptr;
+  // See where_to_cut(); null: shards are never cut by themselves.
+  std::optional<std::vector<std::string>> (*where)(const State& state, std::size_t shard,
+                                                   std::vector<std::string> keys) = nullptr;
 
   [[nodiscard]] bool has_state() const noexcept { return make_of != nullptr; }
   [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,
@@ -40,5 +43,11 @@ struct SchemeEntry {
 
 // The state of a topology after a cut. An Error says why it can't be cut so.
 [[nodiscard]] Result<State> cut_state(const Topology& topology, const Cut& cut);
+
+// Where a shard that holds these keys (text_of) is cut in two: Cut::at. A key may stand several
+// times, as often as it counts. nullopt: it can't be cut, or its scheme never does that by itself.
+[[nodiscard]] std::optional<std::vector<std::string>> where_to_cut(const Topology& topology,
+                                                                   std::size_t shard,
+                                                                   std::vector<std::string> keys);
 
 }  // namespace ringside::shard

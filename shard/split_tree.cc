@@ -162,6 +162,12 @@ Result<State> split_leaf(const State& state, const Cut& cut) {
   return out;
 }
 
+std::optional<std::vector<std::string>> where_to_split(const State& state, std::size_t shard,
+                                                       std::vector<std::string> /*keys*/) {
+  if (path_of(state.shards[shard].at).size() > limits::split_tree_depth) return std::nullopt;
+  return std::vector<std::string>{};
+}
+
 Result<std::shared_ptr<const Scheme>> make_split_tree(std::span<const Member> members,
                                                       const State& state) {
   if (auto checked = check_tree(state); !checked) return checked.error();

@@ -87,5 +87,42 @@ TEST(Ascending, OpensTheNextShardBehindTheNewest) {
               HasSubstr("shards[2].at: \"5\" lies before \"9\""));
 }
 
+using Keys = std::vector<std::string>;
+
+std::string where(std::string_view scheme, const State& state, std::size_t shard, Keys keys) {
+  const auto topology = topology_of(caches(3), scheme, state);
+  const auto at = where_to_cut(*topology, shard, std::move(keys));
+  if (!at) return "nowhere";
+  if (at->empty()) return "by itself";
+  EXPECT_TRUE(cut_state(*topology, {shard, *at, {}}));
+  return at->front();
+}
+
+TEST(WhereToCut, IsInTheMiddleOfARangesKeys) {
+  const State state = ranges({{"", "", {}}, {"500", "", 0}});
+  EXPECT_EQ(where("range", state, 0, {"9", "100", "10", "11"}), "11") << "as numbers";
+  EXPECT_EQ(where("range", state, 1, {"500", "501"}), "501");
+  EXPECT_EQ(where("range", state, 0, {"7", "7", "7", "8"}), "8") << "the first key keeps its own";
+  EXPECT_EQ(where("range", state, 0, {"7", "8", "8", "8"}), "8");
+  EXPECT_EQ(where("range", state, 0, {"7", "7"}), "nowhere");
+  EXPECT_EQ(where("range", state, 0, {}), "nowhere");
+}
+
+TEST(WhereToCut, IsBehindTheGreatestKeyOfTheNewestShard) {
+  const State state = ranges({{"", "", {}}, {"500", "", 0}});
+  EXPECT_EQ(where("ascending", state, 0, {"1", "2"}), "nowhere") << "it is full for good";
+  EXPECT_EQ(where("ascending", state, 1, {"501", "9", "1099"}), "1100");
+  EXPECT_EQ(where("ascending", state, 1, {"999"}), "1000");
+  EXPECT_EQ(where("ascending", state, 1, {"user-99"}), "user-100");
+  EXPECT_EQ(where("ascending", state, 1, {"zebra"}), "zebra ");
+  EXPECT_EQ(where("ascending", state, 1, {}), "nowhere");
+}
+
+TEST(WhereToCut, IsNowhereWithoutShards) {
+  EXPECT_EQ(where("ring", {}, 0, {"a", "b"}), "nowhere");
+  EXPECT_EQ(where("directory", {}, 0, {"a", "b"}), "nowhere") << "keys are placed, not cut";
+  EXPECT_EQ(where("split-tree", {}, 5, {}), "by itself");
+}
+
 }  // namespace
 }  // namespace ringside::shard

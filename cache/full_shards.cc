@@ -1,0 +1,64 @@
+#include "cache/full_shards.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/bucket_labels.h"
+#include "shard/schemes.h"
+#include "shard/sharded.h"
+
+namespace ringside::cache {
+namespace {
+
+// A key stands once for each response that is stored under it.
+std::vector<std::string> keys_of(shard::Bucket bucket, Store& store) {
+  std::vector<std::string> keys;
+  for (const Store::Entry& entry : store.entries_of(bucket)) {
+    const auto key = shard_key_in(entry.key.text);
+    if (!key) continue;
+    keys.insert(keys.end(), entry.variants.size(), std::string(shard::text_of({*key})));
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::optional<shard::Cut> FullShards::cut(const shard::Topology& topology,
+                                          std::string_view own_name, std::size_t responses_most,
+                                          Store& store) {
+  const auto own = topology.find(own_name);
+  if (!own || !topology.has_state()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const std::size_t shards = topology.state().shards.size();
+  if (std::exchange(shards_, shards) != shards) uncut_.clear();
+  while (const auto bucket = fullest(topology, *own, responses_most, store)) {
+    auto at = shard::where_to_cut(topology, *bucket, keys_of(*bucket, store));
+    if (at) {
+      shard::Cut cut{*bucket, *std::move(at), {}};
+      if (shard::cut_state(topology, cut)) return cut;
+    }
+    uncut_[*bucket] = store.count_of(*bucket);
+  }
+  return std::nullopt;
+}
+
+std::optional<shard::Bucket> FullShards::fullest(const shard::Topology& topology,
+                                                 shard::MemberIndex own, std::size_t responses_most,
+                                                 const Store& store) const {
+  std::optional<shard::Bucket> found;
+  std::size_t most = responses_most;
+  const auto& owners = topology.bucket_owners();
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto bucket = static_cast<shard::Bucket>(i);
+    const std::size_t count = store.count_of(bucket);
+    if (owners[i] != own || count <= most) continue;
+    const auto uncut = uncut_.find(bucket);
+    if (uncut != uncut_.end() && count < 2 * uncut->second) continue;
+    found = bucket;
+    most = count;
+  }
+  return found;
+}
+
+}  // namespace ringside::cache

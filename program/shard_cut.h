@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "cache/replica.h"
+#include "shard/topology.h"
+
+namespace ringside::program {
+
+// A shard that is to be cut, or a key of a directory that is to be placed: what `POST /split` asks
+// of the process that writes the state.
+struct CutRequest {
+  std::string scheme{};           // that the asker knows; empty: whichever it is
+  std::size_t shards = 0;         // that it knows; 0: whichever there are
+  std::string shard{};            // a number, or a name (Shard::at); empty: there is one choice
+  std::vector<std::string> at{};  // where it is cut; `\n` or a line feed stands between values
+  std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
+  bool operator==(const CutRequest&) const = default;
+};
+
+// {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"]}, each of which may
+// be left out.
+[[nodiscard]] std::string to_json(const CutRequest& request);
+[[nodiscard]] Result<CutRequest> parse_cut_request(std::string_view text);
+
+// The state after the cut. An Error says what can't be cut, and why; ErrorKind::refused: the asker
+// is behind, the shard was cut since.
+[[nodiscard]] Result<shard::State> state_after(const shard::Topology& topology,
+                                               const CutRequest& request);
+
+// What a replica asks for where one of its own shards has more than `responses_most` stored
+// responses; 0: it never does.
+[[nodiscard]] std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
+                                                      std::size_t responses_most);
+
+}  // namespace ringside::program

@@ -1,0 +1,136 @@
+#include "program/shard_keeper.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "http1/admin_client.h"
+#include "program/admin_access.h"
+
+namespace ringside::program {
+namespace {
+
+constexpr int ok = 200;
+
+Result<std::string> ask(const Endpoint& writer, const std::string& method, const std::string& path,
+                        const std::string& body, const std::string& token) {
+  auto answer = http::ask_admin(writer, method, path, body, limits::state_timeout, token);
+  if (!answer) return answer.error();
+  if (answer->status == ok) return std::move(answer->body);
+  return Error{ErrorKind::refused, ErrorSource::peer, Retry::no,
+               fmt::format("{} {} is answered {}: {}", method, path, answer->status,
+                           answer->body.substr(0, answer->body.find('\n')))};
+}
+
+}  // namespace
+
+ShardKeeper::ShardKeeper(const Configuration& configuration, Service& service)
+    : writer_(configuration.state_writer->at),
+      token_file_(configuration.admin_token_file),
+      service_(service),
+      thread_([this] {
+        pthread_setname_np(pthread_self(), "shards");
+        run();
+      }) {}
+
+ShardKeeper::~ShardKeeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  told_.notify_all();
+  thread_.join();
+}
+
+void ShardKeeper::look_again() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_told_ = true;
+  }
+  told_.notify_all();
+}
+
+std::string ShardKeeper::line() const {
+  if (!writer_) return "shards: written by this process";
+  const std::lock_guard lock(mutex_);
+  if (trouble_.empty()) return fmt::format("shards: as {} writes them", writer_->text());
+  return fmt::format("shards: as they were; their writer {} is not heard: {}", writer_->text(),
+                     trouble_);
+}
+
+void ShardKeeper::run() {
+  while (true) {
+    look();
+    std::unique_lock lock(mutex_);
+    told_.wait_for(lock, limits::state_poll, [&] { return is_told_ || is_ending_; });
+    if (is_ending_) return;
+    is_told_ = false;
+  }
+}
+
+void ShardKeeper::look() {
+  if (writer_) {
+    const auto heard = follow();
+    note(heard);
+    if (!heard) return;
+  }
+  if (looks_to_pass_ > 0) {
+    --looks_to_pass_;
+    return;
+  }
+  const auto asked = ask_for_cut();
+  if (asked) {
+    failures_ = 0;
+    return;
+  }
+  // Another one may have cut the same shard, or moved it, which the next look shows.
+  constexpr unsigned looks_most = limits::cut_pause / limits::state_poll;
+  looks_to_pass_ = std::min(1U << std::min(failures_++, 10U), looks_most);
+  log::warning("a shard that is too full is not cut: {}; next try in {} s", asked.error().message,
+               looks_to_pass_);
+}
+
+Result<void> ShardKeeper::follow() {
+  const auto page = ask(*writer_, "GET", "/topology", "", "");
+  if (!page) return page.error();
+  const auto published = shard::parse_topology_json(*page, shard::Addresses::not_needed);
+  return published ? service_.follow_state(*published) : published.error();
+}
+
+Result<void> ShardKeeper::ask_for_cut() {
+  const auto wanted = service_.cut_wanted();
+  if (!wanted) return {};
+  if (!writer_) {
+    const auto cut = service_.cut(*wanted);
+    return cut ? Result<void>{} : cut.error();
+  }
+  std::string token;
+  if (!token_file_.empty()) {
+    auto read = read_admin_token(token_file_);
+    if (!read) return read.error();
+    token = *std::move(read);
+  }
+  const auto done = ask(*writer_, "POST", "/split", to_json(*wanted), token);
+  if (!done) return done.error();
+  return follow();
+}
+
+// One line for each change, however long it stays so.
+void ShardKeeper::note(const Result<void>& heard) {
+  const std::string trouble = heard ? std::string() : heard.error().message;
+  std::unique_lock lock(mutex_);
+  const std::string before = std::exchange(trouble_, trouble);
+  lock.unlock();
+  if (before.empty() && !trouble.empty()) {
+    log::warning("the writer of the shards, {}, is not heard, and they stay as they are: {}",
+                 writer_->text(), trouble);
+  } else if (!before.empty() && trouble.empty()) {
+    log::info("the writer of the shards, {}, is heard again", writer_->text());
+  }
+}
+
+}  // namespace ringside::program

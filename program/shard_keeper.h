@@ -1,0 +1,53 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "program/configuration.h"
+#include "program/service.h"
+
+namespace ringside::program {
+
+// Keeps the shards of a process as their writer has them (--state-writer), and asks that writer for
+// a cut where one of its own is too full (--split-above). A thread of its own; the first look is at
+// the start, the next ones every limits::state_poll. While the writer is away everything stays as
+// it was heard last, and nothing is cut.
+class ShardKeeper {
+ public:
+  // The service must outlive it. `configuration` names the writer and the file of the admin token,
+  // which is the same in all of a tier.
+  ShardKeeper(const Configuration& configuration, Service& service);
+  ~ShardKeeper();
+  ShardKeeper(const ShardKeeper&) = delete;
+  ShardKeeper& operator=(const ShardKeeper&) = delete;
+
+  // Looks at once: a peer knows another topology. From any thread; does not wait.
+  void look_again();
+  // A line for /readyz.
+  [[nodiscard]] std::string line() const;
+
+ private:
+  void run();
+  void look();
+  [[nodiscard]] Result<void> follow();
+  [[nodiscard]] Result<void> ask_for_cut();
+  void note(const Result<void>& heard);
+
+  const std::optional<Endpoint> writer_;  // nullopt: this process is
+  const std::string token_file_;
+  Service& service_;
+  unsigned looks_to_pass_ = 0;  // before a cut is asked for again
+  unsigned failures_ = 0;       // of those that were asked for, in a row
+  mutable std::mutex mutex_;    // what is below
+  std::condition_variable told_;
+  bool is_told_ = false;
+  bool is_ending_ = false;
+  std::string trouble_;  // why the writer was not heard at the last look
+  std::thread thread_;   // last: it uses all of the above
+};
+
+}  // namespace ringside::program

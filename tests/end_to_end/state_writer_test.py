@@ -1,0 +1,156 @@
+"""One process writes which shards there are; the others follow it, and shards that are too full are
+cut by themselves."""
+
+import json
+import unittest
+
+from support import Client, Tier, ringside, wait_until
+
+HOST = "www.example.com"
+IDS = range(1, 241)
+MOST = 60  # stored responses of a shard
+ROUTES = """
+routes:
+  - {name: users, path: "/users/{id}", shard_key: "id:{id}"}
+"""
+
+
+class Shards(Tier):
+    def ask_all(self, front) -> None:
+        with Client(front.address) as client:
+            answers = [client.get(f"/users/{number}", Host=HOST) for number in IDS]
+        self.assertEqual({answer.status for answer in answers}, {200})
+
+    def shards(self, process) -> list[dict]:
+        return process.json("/topology")["state"]["shards"]
+
+    def written(self, state) -> list[dict]:
+        return json.loads(state.read_text())["state"]["shards"]
+
+
+class OfOneProcess(Shards):
+    def start_up(self, origin, scheme: str, state, *options):
+        routes = self.file("routes.yaml", ROUTES)
+        return self.up(3, origin, "--config", routes, "--scheme", scheme, "--state", state, *options)
+
+    def whole(self, scheme: str) -> list[dict]:
+        return [{"at": "shard_0" if scheme == "split-tree" else "", "owner": "cache-0"}]
+
+    def test_what_is_too_full_is_cut_until_nothing_is_and_nothing_is_fetched_again(self):
+        for scheme in ("range", "ascending", "split-tree"):
+            with self.subTest(scheme):
+                state = self.file(
+                    f"{scheme}.json",
+                    json.dumps({"format": 1, "scheme": scheme, "state": {"shards": self.whole(scheme)}}),
+                )
+                origin = self.origin()
+                tier = self.start_up(origin, scheme, state, "--split-above", MOST)
+                self.ask_all(tier)
+                least = 2 if scheme == "ascending" else len(IDS) // MOST
+                wait_until(lambda: len(self.shards(tier)) >= least, "shards to be cut")
+                wait_until(lambda: tier.metric("ringside_buckets_away") == 0, "what moves to be there")
+                self.ask_all(tier)
+                self.assertEqual(origin.count(), len(IDS))
+                self.assertGreater(len({one["owner"] for one in self.shards(tier)}), 1)
+                self.assertEqual(self.written(state), self.shards(tier))
+                tier.stop()
+
+    def test_the_state_is_there_after_a_restart(self):
+        state = self.folder / "made.json"
+        origin = self.origin()
+        tier = self.start_up(origin, "range", state)
+        ringside("split", "0", "--at", "100", "--to", "cache-2", "--admin", tier.admin)
+        shards = self.shards(tier)
+        self.assertEqual([one["at"] for one in shards], ["", "100"])
+        tier.stop()
+        again = self.start_up(origin, "range", state)
+        self.assertEqual(self.shards(again), shards)
+
+    def test_a_state_that_cannot_be_written_is_not_used(self):
+        state = self.folder / "no-such-folder" / "state.json"
+        tier = self.start_up(self.origin(), "range", state)
+        refused = ringside("split", "0", "--at", "100", "--admin", tier.admin, expect=1)
+        self.assertIn("give a file in a folder that this process may write to", refused.stderr)
+        self.assertEqual(self.shards(tier), [{"at": ""}])
+
+
+class OfProcesses(Shards):
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.state = self.folder / "state.json"
+        routes = self.file("routes.yaml", ROUTES)
+        self.rule = ("--scheme", "range", "--config", routes)
+        self.writer = self.start(
+            "sidecar", "--replicas", "cache-0=127.0.0.1:1", "--geo", self.countries(),
+            "--state-writer", "self", "--state", self.state, *self.rule,
+        )  # fmt: skip
+        follows = (*self.rule, "--state-writer", self.writer.admin)
+        self.replicas = self.caches(3, self.source, *follows, "--split-above", MOST)
+        self.front = self.sidecar(self.replicas, *follows)
+        members = [{"name": one.name, "address": one.address} for one in self.replicas]
+        topology = {"version": 7, "scheme": "range", "members": members}
+        for process in (self.writer, *self.replicas, self.front):
+            answer = process.administer("PUT", "/topology", topology)
+            self.assertEqual(answer.status, 200, answer.text)
+
+    def everybody_agrees(self) -> bool:
+        processes = (self.writer, *self.replicas, self.front)
+        return len({process.json("/topology")["id"] for process in processes}) == 1
+
+    def test_all_follow_the_writer_and_full_shards_are_cut_by_it(self):
+        self.ask_all(self.front)
+        wait_until(lambda: len(self.shards(self.writer)) >= len(IDS) // MOST, "shards to be cut")
+        wait_until(self.everybody_agrees, "everybody to follow")
+        self.ask_all(self.front)
+        self.ask_all(self.writer)
+        self.assertEqual(self.source.count(), len(IDS))
+        self.assertEqual(self.written(self.state), self.shards(self.front))
+        ready = self.front.readyz().text
+        self.assertIn(f"shards: as {self.writer.admin} writes them", ready)
+
+    def test_nobody_else_changes_the_state(self):
+        refused = ringside("split", "0", "--at", "9", "--admin", self.front.admin, expect=1)
+        self.assertIn(f"`ringside split --admin {self.writer.admin}`", refused.stderr)
+        page = self.front.json("/topology")
+        page["version"] += 1
+        page["state"] = {"shards": [{"at": ""}, {"at": "9", "owner": "cache-1", "parent": 0}]}
+        answer = self.front.administer("PUT", "/topology", page)
+        self.assertEqual(answer.status, 409, answer.text)
+        ringside("split", "0", "--at", "9", "--admin", self.writer.admin)
+        wait_until(lambda: len(self.shards(self.front)) == 2, "the front to follow")
+
+    def test_while_the_writer_is_away_all_is_served_as_it_was(self):
+        ringside("split", "0", "--at", "100", "--admin", self.writer.admin)
+        wait_until(lambda: len(self.shards(self.front)) == 2, "the front to follow")
+        self.writer.stop()
+        wait_until(
+            lambda: "their writer" in self.front.readyz().text, "the front to notice it"
+        )
+        self.ask_all(self.front)
+        self.ask_all(self.front)
+        self.assertEqual(self.source.count(), len(IDS))
+        self.assertEqual(len(self.shards(self.front)), 2)
+
+    def test_of_two_who_cut_one_shard_in_two_ways_one_is_refused(self):
+        cut = {"scheme": "range", "shards": 1, "shard": "0", "at": ["100"], "to": ["cache-1"]}
+        self.assertEqual(self.writer.administer("POST", "/split", cut).status, 200)
+        late = self.writer.administer("POST", "/split", {**cut, "at": ["50"]})
+        self.assertEqual(late.status, 409)
+        self.assertIn("shard 0 was cut since there were 1", late.text)
+        self.assertEqual(len(self.shards(self.writer)), 2)
+
+    def test_what_is_no_cut_is_refused_in_a_line(self):
+        for cut, said in (
+            ({"shard": 0}, "shard: is of type number; give a string"),
+            ({"at": "m"}, "at: give an array of strings"),
+            ({"where": ["m"]}, "this key is not known"),
+            ({"at": ["m"], "to": ["cache-9"]}, "there is no replica"),
+        ):
+            answer = self.writer.administer("POST", "/split", cut)
+            self.assertEqual((answer.status, answer.text.count("\n")), (400, 1), answer.text)
+            self.assertIn(said, answer.text)
+
+
+if __name__ == "__main__":
+    unittest.main()
