@@ -13,6 +13,7 @@
 #include "program/process.h"
 #include "program/request_url.h"
 #include "shard/topology_json.h"
+#include "sidecar/purge.h"
 #include "tier/membership_json.h"
 
 // The admin pages that every process has. Handlers run on the admin server's threads.
@@ -40,15 +41,6 @@ AdminServer::Answer refuse(const Error& error) {
                      : error.kind == ErrorKind::invalid_input ? bad_request
                                                               : internal_error;
   return text(status, error.message + "\n");
-}
-
-// What is most often wrong where a purge finds nothing.
-std::string_view why_nothing(const PurgeTarget& target) {
-  if (target.path_and_query.find('*') != std::string::npos) {
-    return "A * stands for itself: there are no patterns. Purge each URL, or everything (--all)";
-  }
-  return "Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, "
-         "path and query";
 }
 
 }  // namespace
@@ -195,7 +187,9 @@ AdminServer::Answer Process::purge(std::string_view body) {
                 : fmt::format("; not confirmed by {}", fmt::join(result.missing, "; ")));
   ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
   if (!result.missing.empty()) page["missing"] = result.missing;
-  if (result.removed == 0 && !target->everything) page["hint"] = why_nothing(*target);
+  if (result.removed == 0 && !target->everything) {
+    page["hint"] = sidecar::why_nothing_was_purged(target->path_and_query);
+  }
   constexpr int bad_gateway = 502;
   return {result.missing.empty() ? 200 : bad_gateway, "application/json", page.dump() + "\n"};
 }

@@ -200,10 +200,10 @@ Task<void> Handler::purge(http::Response& response) {
                           "; add it to --purge-from (in the file purge_from)"},
                      response);
   }
-  const PurgeReport report =
-      co_await purge_replicas(core_, *snapshot_, decision_.host, decision_.target.text());
+  const std::string target(decision_.target.text());
+  const PurgeReport report = co_await purge_replicas(core_, *snapshot_, decision_.host, target);
   outcome_ = metrics::Outcome::bypass;
-  make_purge_response(response, report, core_.core.now());
+  make_purge_response(response, report, target, core_.core.now());
 }
 
 // Errors that failover made good are counted in Owners.

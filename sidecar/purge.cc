@@ -49,11 +49,23 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   co_return report;
 }
 
-void make_purge_response(http::Response& out, const PurgeReport& report, TimePoint now) {
+std::string_view why_nothing_was_purged(std::string_view target) noexcept {
+  if (target.find('*') != std::string_view::npos) {
+    return "A * stands for itself: there are no patterns. Purge each URL, or everything (ringside "
+           "purge --all)";
+  }
+  return "Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, "
+         "path and query";
+}
+
+void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
+                         TimePoint now) {
   const int status = report.missing.empty() ? 200 : 502;
   std::string text = fmt::format("purged {} stored responses\n", report.removed);
   if (!report.missing.empty()) {
     text += fmt::format("incomplete, not confirmed by {}\n", fmt::join(report.missing, "; "));
+  } else if (report.removed == 0 && target != "*") {
+    text += fmt::format("{}\n", why_nothing_was_purged(target));
   }
   out.begin(status, http::reason_of(status));
   out.fields.add("Content-Type", "text/plain; charset=utf-8");

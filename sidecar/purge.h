@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/task.h"
 #include "http/response.h"
@@ -14,7 +15,12 @@ namespace ringside::sidecar {
 Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
                                  const std::string& host, const std::string& target);
 
-// 200 where every replica confirmed, else 502 with who did not.
-void make_purge_response(http::Response& out, const PurgeReport& report, TimePoint now);
+// 200 where every replica confirmed, else 502 with who did not. Where nothing was removed of the
+// target, it says what may be wrong with it.
+void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
+                         TimePoint now);
+
+// What is most often wrong with a target (a path and query) of which nothing is stored.
+[[nodiscard]] std::string_view why_nothing_was_purged(std::string_view target) noexcept;
 
 }  // namespace ringside::sidecar

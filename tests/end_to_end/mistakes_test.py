@@ -152,7 +152,8 @@ AT_UP = [
         "a purge by a pattern",
         ("purge", "http://{listen}/films/*", "--admin", "{admin}"),
         "removed    0 of http://{listen}/films/*\n"
-        "           A * stands for itself: there are no patterns. Purge each URL, or everything (--all)",
+        "           A * stands for itself: there are no patterns. Purge each URL, or everything (ringside purge "
+        "--all)",
         code=0,
     ),
     Mistake(
@@ -291,6 +292,9 @@ class Mistakes(Tier):
         tier = self.up(1, self.origin())
         for mistake in AT_UP:
             self.check(mistake, admin=tier.admin, listen=tier.address)
+        purged = tier.ask("PURGE", "/films/*").text
+        said = "A * stands for itself: there are no patterns. Purge each URL, or everything (ringside purge --all)\n"
+        self.assertEqual(purged, f"purged 0 stored responses\n{said}")
 
     def test_of_commands_and_requests_to_a_sidecar(self):
         front = self.sidecar([self.cache("cache-0", self.origin())])

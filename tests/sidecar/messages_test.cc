@@ -378,18 +378,26 @@ std::string content_of(http::Response& response) {
 
 TEST(PurgeResponse, SaysWhoIsMissing) {
   http::Response response;
-  make_purge_response(response, {3, {}}, TimePoint{});
+  make_purge_response(response, {3, {}}, "/a", TimePoint{});
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.fields.text(),
             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n"
             "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
   EXPECT_EQ(content_of(response), "purged 3 stored responses\n");
-  make_purge_response(response, {0, {"cache-1: timeout", "cache-2: answered 403"}}, TimePoint{});
+  make_purge_response(response, {0, {"cache-1: timeout", "cache-2: answered 403"}}, "/a",
+                      TimePoint{});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_EQ(content_of(response),
             "purged 0 stored responses\n"
             "incomplete, not confirmed by cache-1: timeout; cache-2: answered 403\n");
+  make_purge_response(response, {0, {}}, "*", TimePoint{});
+  EXPECT_EQ(content_of(response), "purged 0 stored responses\n");
+  make_purge_response(response, {0, {}}, "/a", TimePoint{});
+  EXPECT_EQ(content_of(response),
+            "purged 0 stored responses\n"
+            "Nothing is stored of it. Write the URL as clients ask for it, with the same host, "
+            "port, path and query\n");
 }
 
 }  // namespace
