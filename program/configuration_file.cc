@@ -304,6 +304,7 @@ Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
 
 std::vector<std::string_view> route_key_names() {
   std::vector<std::string_view> names;
+  names.reserve(route_keys.size());
   for (const Key<Route>& key : route_keys) names.push_back(key.name);
   return names;
 }

@@ -384,8 +384,8 @@ TEST(PurgeResponse, SaysWhoIsMissing) {
             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n"
             "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
   EXPECT_EQ(content_of(response), "purged 3 stored responses\n");
-  make_purge_response(response, {0, {"cache-1: timeout", "cache-2: answered 403"}}, "/a",
-                      TimePoint{});
+  const std::vector<std::string> missing{"cache-1: timeout", "cache-2: answered 403"};
+  make_purge_response(response, {0, missing}, "/a", TimePoint{});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_EQ(content_of(response),
@@ -393,11 +393,6 @@ TEST(PurgeResponse, SaysWhoIsMissing) {
             "incomplete, not confirmed by cache-1: timeout; cache-2: answered 403\n");
   make_purge_response(response, {0, {}}, "*", TimePoint{});
   EXPECT_EQ(content_of(response), "purged 0 stored responses\n");
-  make_purge_response(response, {0, {}}, "/a", TimePoint{});
-  EXPECT_EQ(content_of(response),
-            "purged 0 stored responses\n"
-            "Nothing is stored of it. Write the URL as clients ask for it, with the same host, "
-            "port, path and query\n");
 }
 
 }  // namespace
