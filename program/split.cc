@@ -22,6 +22,19 @@ void print_shards(const std::vector<shard::Shard>& shards, std::size_t before) {
   }
 }
 
+// Where nobody writes the state, each process is told what it is.
+Result<void> tell_all(const AdminPages& pages, const std::string& present,
+                      const shard::TopologyRequest& next) {
+  if (auto reached = shard::parse_topology_json(present); !reached) return reached.error();
+  const std::string body = shard::to_json(next);
+  for (const Endpoint& address : pages.addresses) {
+    if (auto put = ask_page(address, pages.token, "PUT", "/topology", body); !put) {
+      return put.error();
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_split_flags(CLI::App& app, SplitOptions& out) {
@@ -37,7 +50,7 @@ void add_split_flags(CLI::App& app, SplitOptions& out) {
 
 Result<shard::TopologyRequest> split_topology(const std::string& answer,
                                               const SplitOptions& options) {
-  auto request = shard::parse_topology_json(answer);
+  auto request = shard::parse_topology_json(answer, shard::Addresses::not_needed);
   if (!request) return request.error();
   std::vector<shard::Member> members;
   for (const shard::MemberAt& at : request->members) members.push_back(at.member);
@@ -58,22 +71,18 @@ Result<void> run_split(const SplitOptions& options) {
   if (!page) return page.error();
   const auto present = shard::parse_topology_json(*page, shard::Addresses::not_needed);
   if (!present) return present.error();
+  auto next = split_topology(*page, options);
+  if (!next) return next.error();
   const std::size_t shards = present->state ? present->state->shards.size() : 0;
   CutRequest cut = options.cut;
   cut.scheme = present->scheme;
   cut.shards = shards;
   const auto done = ask_page(first, pages.token, "POST", "/split", to_json(cut), {ok, not_found});
   if (!done) return done.error();
-  auto next = shard::parse_topology_json(*done, shard::Addresses::not_needed);
-  if (!next) {  // nobody writes the state, so everybody is told of it
-    next = split_topology(*page, options);
-    if (!next) return next.error();
-    const std::string body = shard::to_json(*next);
-    for (const Endpoint& address : pages.addresses) {
-      if (auto put = ask_page(address, pages.token, "PUT", "/topology", body); !put) {
-        return put.error();
-      }
-    }
+  if (auto after = shard::parse_topology_json(*done, shard::Addresses::not_needed)) {
+    next = *std::move(after);
+  } else if (auto told = tell_all(pages, *page, *next); !told) {
+    return told;
   }
   fmt::print("topology   version {} -> {}, {} shards\n", present->version, next->version,
              next->state->shards.size());
