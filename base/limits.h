@@ -161,8 +161,9 @@ constexpr Milliseconds continue_timeout{1'000};
 constexpr Milliseconds interim_timeout{1'000};
 // {} without a byte either way | the tunnel is closed
 constexpr Milliseconds tunnel_idle_timeout{600'000};
-// (--connect-timeout) {} for one address | the next owner; 504 from the origin
-constexpr Milliseconds connect_timeout{1'000};
+// (--connect-timeout) {} for one address, which is more than the second after which the kernel
+// repeats a SYN that was lost | the next owner; 504 from the origin
+constexpr Milliseconds connect_timeout{1'500};
 // (--first-byte-timeout) {} from a request's end to the answer's head | the next owner, for
 // idempotent requests; 504
 constexpr Milliseconds first_byte_timeout{30'000};
