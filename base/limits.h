@@ -282,6 +282,11 @@ constexpr size_t routes = 1024;           // refused
 constexpr size_t shard_key_parts = 8;     // refused
 constexpr size_t shard_key_segment = 64;  // the {}th segment of a path, in `id:N` | refused
 constexpr size_t route_placeholders = 8;  // {} of `{name}` in a route's `path` | refused
+// {}, a route's regular expression | refused
+constexpr size_t regex_size_bytes = 1 * kKiB;
+// {} for what is made of one, and for what it remembers of the texts that it has met | refused; a
+// text is matched more slowly, but in linear time still
+constexpr size_t regex_memory_bytes = 512 * kKiB;
 // {} in a request | all of `Cookie` is keyed, where a shard key has a part of it: origins may read
 // no more
 constexpr size_t cookies_read = 200;
@@ -365,9 +370,11 @@ constexpr size_t rare_method_clients = 4'096;
 
 // # Rules of a route
 
-constexpr size_t targeted_fields = 8;   // {} like `CDN-Cache-Control` that are heeded | refused
-constexpr size_t rule_conditions = 32;  // {} in `bypass`, and in `no_store` | refused
-constexpr size_t rule_ttls = 32;        // {} in `ttl_by_status` | refused
+constexpr size_t targeted_fields = 8;  // {} like `CDN-Cache-Control` that are heeded | refused
+// {} in each of `bypass` and `no_store`, and of a route's `methods`, `headers` and `query` |
+// refused
+constexpr size_t rule_conditions = 32;
+constexpr size_t rule_ttls = 32;              // {} in `ttl_by_status` | refused
 constexpr size_t rule_name_size_bytes = 256;  // {}, a header's name | refused
 // {} query parameters, and as many headers set or removed | refused
 constexpr size_t rule_names = 64;

@@ -9,7 +9,7 @@
 namespace ringside::cache {
 
 void CacheKey::assign(http::Scheme scheme, std::string_view host, const http::Target& target,
-                      std::string_view extra_key, Keyspace keyspace) {
+                      std::string_view extra_key, Keyspace keyspace, std::string_view route) {
   text.assign(host).append("\n").append(target.path);
   if (target.has_query) text.append("?").append(target.query);
   text.append("\n");
@@ -17,6 +17,8 @@ void CacheKey::assign(http::Scheme scheme, std::string_view host, const http::Ta
   hash = hash64(text);
   if (keyspace == Keyspace::strangers) text.append("stranger ");
   text.append(name(scheme)).append("\n").append(extra_key);
+  // Like the parts of the extra key, of which none has this name.
+  if (!route.empty()) text.append("route=").append(route).append("&");
   const auto own = std::string_view(text).substr(uri_size_bytes);
   bucket.reset();
   own_hash = hash ^ (hash64(own) * 0x9e3779b97f4a7c15ULL);  // the two are apart

@@ -16,9 +16,9 @@ namespace ringside::cache {
 enum class Keyspace { members, strangers };
 
 // What identifies a stored response before Vary: host, normalised path and query, and then the
-// scheme and what the sidecar said of the shard key. The parts can't contain the separating line
-// feed. The scheme stands behind what all keys of a URI share, so that a purge or an invalidation,
-// which are of both schemes, find both in one place.
+// scheme, what the sidecar said of the shard key, and the route where headers chose it. The parts
+// can't contain the separating line feed. The scheme stands behind what all keys of a URI share, so
+// that a purge or an invalidation, which are of both schemes, find both in one place.
 struct CacheKey {
   std::string text;
   std::size_t uri_size_bytes = 0;  // of the text's beginning that all keys of its URI share
@@ -28,9 +28,11 @@ struct CacheKey {
   // equal keys have equal buckets, as long as their route's shard key is made of the same.
   std::optional<shard::Bucket> bucket = std::nullopt;
 
-  // All but the bucket, which is forgotten.
+  // All but the bucket, which is forgotten. `route`: the name of a route that was chosen by
+  // headers, which the other parts know nothing of; else empty.
   void assign(http::Scheme scheme, std::string_view host, const http::Target& target,
-              std::string_view extra_key, Keyspace keyspace = Keyspace::members);
+              std::string_view extra_key, Keyspace keyspace = Keyspace::members,
+              std::string_view route = {});
   [[nodiscard]] std::string_view uri() const noexcept {
     return std::string_view(text).substr(0, uri_size_bytes);
   }

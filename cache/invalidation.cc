@@ -21,7 +21,7 @@ std::optional<std::string> stored_path_and_query(const Settings& settings, std::
   if (!http::normalise_target(path_and_query, target)) return std::nullopt;
   const auto route = settings.route_table.find_canonical(host, target);
   if (!route) return std::nullopt;
-  if (*route) settings.routes[**route].rules.query.apply_to(target);
+  if (*route) settings.routes[(*route)->index].rules.query.apply_to(target);
   return target.text();
 }
 

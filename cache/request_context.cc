@@ -45,8 +45,8 @@ void remove_hop_by_hop(http::Fields& fields) {
   for (const std::string_view name : hop_by_hop.named()) fields.remove(name);
 }
 
-// What the rules make of the fields and the query that the client sent.
-void apply(const Rules& rules, http::RequestHead& request, http::Target& target) {
+// What the rules make of the fields that the client sent.
+void apply(const Rules& rules, http::RequestHead& request) {
   if (!rules.content_codings.empty()) {
     const auto coding = http::content_coding_class(request.fields, rules.content_codings);
     request.fields.remove("accept-encoding");
@@ -57,7 +57,31 @@ void apply(const Rules& rules, http::RequestHead& request, http::Target& target)
     request.fields.remove(name);
     request.fields.add(name, value);
   }
-  rules.query.apply_to(target);
+}
+
+// The route, and the query as the rules of its URI's route have it.
+Result<void> find_route(const http::RequestHead& request, const Settings& settings,
+                        RequestContext& context) {
+  const auto found = settings.route_table.find_canonical(context.host, context.target);
+  if (!found) return found.error();
+  const std::optional<http::UriRoute> of_uri = *found;
+  if (!of_uri) return {};
+  settings.routes[of_uri->index].rules.query.apply_to(context.target);
+  const auto chosen = [&](std::string_view method) {
+    return settings.route_table.choose(*of_uri, context.host, context.target, method,
+                                       request.fields);
+  };
+  const std::optional<std::size_t> route = chosen(request.method);
+  if (!route) return {};
+  context.route = &settings.routes[*route];
+  context.is_route_of_get = request.method != "POST" || chosen("GET") == route;
+  return {};
+}
+
+// Of a route that headers chose: what the other parts of the key know nothing of.
+std::string_view name_in_key(const Route* route) noexcept {
+  if (route == nullptr || route->match.conditions.headers.empty()) return {};
+  return route->name;
 }
 
 // What the store may do with it (RFC 9111 §3, §4).
@@ -88,6 +112,7 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
                           Keyspace keyspace) {
   context.method = request.method;
   context.route = nullptr;
+  context.is_route_of_get = true;
   const auto topology = request.fields.first(http::internal::topology);
   context.from_sidecar = topology.has_value();
   const auto& membership = settings.membership;
@@ -114,29 +139,28 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.time_allowed =
       std::min(settings.request_deadline,
                milliseconds_in(said(http::internal::deadline), Milliseconds::max()));
-  const auto found = settings.route_table.find_canonical(context.host, context.target);
-  if (!found) return found.error();
-  const std::optional<std::size_t> route = *found;
-  context.route = route ? &settings.routes[*route] : nullptr;
-  bool bypass = false;
-  bool no_store = false;
   context.authorized = request.fields.has("authorization");
   context.directives = http::parse_request_directives(request.fields);
   remove_hop_by_hop(request.fields);
+  if (auto found = find_route(request, settings, context); !found) return found.error();
+  bool bypass = false;
+  bool no_store = false;
   if (context.route != nullptr) {
     const Rules& rules = context.rules();
     bypass = matches_any(rules.bypass, request.fields, context.target.query);
-    no_store = matches_any(rules.no_store, request.fields, context.target.query);
-    apply(rules, request, context.target);
+    no_store = matches_any(rules.no_store, request.fields, context.target.query) ||
+               !context.is_route_of_get;
+    apply(rules, request);
   }
   const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
   context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
-                     context.target, said(http::internal::extra_key), keyspace);
+                     context.target, said(http::internal::extra_key), keyspace,
+                     name_in_key(context.route));
   context.key.bucket = bucket_by(membership ? membership->topology.get() : nullptr,
                                  context.key.text, bucket_in(said(http::internal::bucket)));
   look_at_store(request, bypass, no_store, context);
   // What is stored can be purged whether or not a route (still) leads there.
-  if (!route && request.method != "PURGE") {
+  if (context.route == nullptr && request.method != "PURGE") {
     return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
                  "no route for " + context.host + context.target.path};
   }

@@ -32,6 +32,8 @@ struct RequestContext {
   IpAddress client;
   std::optional<tier::PurgeNumber> purge;  // the number of what it removes
   const Route* route = nullptr;            // into the Settings; null only where PURGE has none
+  // What it is answered may be what a GET is given: the same rules, and the same shard key.
+  bool is_route_of_get = true;
   // For all of it, from its arrival on: our own limit, or less where the sidecar waits no longer.
   Milliseconds time_allowed{0};
   CacheKey key;

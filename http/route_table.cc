@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -39,12 +40,12 @@ bool host_matches(std::string_view pattern, std::string_view host,
 }
 
 // Smaller is more specific.
-auto rank(const RouteMatch& match) {
-  const int kind = match.host.empty() ? 2 : is_wildcard(match.host) ? 1 : 0;
-  const bool any_port = port_colon(match.host) == std::string::npos;
-  const auto host_length = static_cast<std::ptrdiff_t>(without_port(match.host).size());
+auto rank(std::string_view host) {
+  const int kind = host.empty() ? 2 : is_wildcard(host) ? 1 : 0;
+  const bool any_port = port_colon(host) == std::string_view::npos;
+  const auto host_length = static_cast<std::ptrdiff_t>(without_port(host).size());
   // The host itself keeps the routes of one host together.
-  return std::tuple(kind, -host_length, any_port, std::string_view(match.host));
+  return std::tuple(kind, -host_length, any_port, host);
 }
 
 Error refused_path(std::string why) {
@@ -61,6 +62,7 @@ std::string text(const RouteMatch& match) {
 Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches,
                                     std::vector<PathRules> paths) {
   RouteTable table;
+  table.matches_ = matches;
   table.paths_ = std::move(paths);
   table.paths_.resize(matches.size());
   for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -79,40 +81,75 @@ Result<RouteTable> RouteTable::make(const std::vector<RouteMatch>& matches,
     }
     table.add(match, i);
   }
-  if (auto sorted = table.sort(); !sorted) return sorted.error();
+  table.sort();
+  if (auto checked = table.check_twins(); !checked) return checked.error();
+  table.set_conditional_apart();
   return table;
 }
 
 void RouteTable::add(const RouteMatch& match, std::size_t index) {
-  const bool is_pattern = has_placeholders(match.path_prefix);
-  rows_.push_back({match, index, is_pattern ? Comparison::segments : Comparison::text,
+  const bool has_regex = match.path_regex.has_value();
+  const auto comparison =
+      has_placeholders(match.path_prefix) ? Comparison::segments : Comparison::text;
+  rows_.push_back({match.host, match.path_prefix, index, comparison, has_regex,
                    specificity(match.path_prefix)});
   for (std::string& cut : cut_patterns(match.path_prefix)) {
     std::string order = specificity(cut);
-    rows_.push_back({{match.host, std::move(cut)}, index, Comparison::cut, std::move(order)});
+    rows_.push_back(
+        {match.host, std::move(cut), index, Comparison::cut, has_regex, std::move(order)});
   }
 }
 
-Result<void> RouteTable::sort() {
-  const auto order_of = [](const Row& row) {
-    return std::tuple(rank(row.match), std::string_view(row.specificity),
-                      row.comparison == Comparison::cut, shape_of(row.match.path_prefix),
-                      row.index);
+void RouteTable::sort() {
+  const auto order_of = [this](const Row& row) {
+    const RouteMatch& match = matches_[row.index];
+    return std::tuple(rank(row.host), std::string_view(row.specificity),
+                      row.comparison == Comparison::cut, shape_of(row.path_prefix),
+                      !match.path_regex && match.conditions.empty(), row.index);
   };
   std::sort(rows_.begin(), rows_.end(),
             [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
-  const auto twin = std::adjacent_find(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-    return a.comparison != Comparison::cut && b.comparison != Comparison::cut &&
-           a.match.host == b.match.host &&
-           shape_of(a.match.path_prefix) == shape_of(b.match.path_prefix);
-  });
-  if (twin == rows_.end()) return {};
-  return invalid_input(fmt::format("routes {} and {} are for the same requests ({}); take one out",
-                                   twin->index + 1, std::next(twin)->index + 1, text(twin->match)));
 }
 
-bool RouteTable::path_matches(const Row& row, std::string_view path) noexcept {
-  const std::string_view prefix = row.match.path_prefix;
+// Those of one host and path stand together, but not always side by side.
+Result<void> RouteTable::check_twins() const {
+  const auto is_of_same_paths = [](const Row& a, const Row& b) {
+    return a.host == b.host && a.specificity == b.specificity &&
+           (a.comparison == Comparison::cut) == (b.comparison == Comparison::cut) &&
+           shape_of(a.path_prefix) == shape_of(b.path_prefix);
+  };
+  for (auto first = rows_.begin(); first != rows_.end(); ++first) {
+    if (first->comparison == Comparison::cut) continue;
+    const RouteMatch& match = matches_[first->index];
+    for (auto next = std::next(first); next != rows_.end() && is_of_same_paths(*first, *next);
+         ++next) {
+      const RouteMatch& other = matches_[next->index];
+      if (match.path_regex != other.path_regex || match.conditions != other.conditions) continue;
+      return invalid_input(
+          fmt::format("routes {} and {} are for the same requests ({}); take one out",
+                      std::min(first->index, next->index) + 1,
+                      std::max(first->index, next->index) + 1, text(match)));
+    }
+  }
+  return {};
+}
+
+void RouteTable::set_conditional_apart() {
+  for (std::size_t place = 0; place < rows_.size(); ++place) rows_[place].place = place;
+  const auto behind = std::stable_partition(rows_.begin(), rows_.end(), [this](const Row& row) {
+    return matches_[row.index].conditions.empty();
+  });
+  conditional_.assign(std::make_move_iterator(behind), std::make_move_iterator(rows_.end()));
+  rows_.erase(behind, rows_.end());
+}
+
+bool RouteTable::path_matches(const Row& row, std::string_view path) const {
+  if (!prefix_matches(row, path)) return false;
+  return !row.has_regex || matches_[row.index].path_regex->matches(path);
+}
+
+bool RouteTable::prefix_matches(const Row& row, std::string_view path) noexcept {
+  const std::string_view prefix = row.path_prefix;
   switch (row.comparison) {
     case Comparison::text:
       if (prefix == "/") return true;  // the `*` of OPTIONS too
@@ -128,15 +165,39 @@ bool RouteTable::path_matches(const Row& row, std::string_view path) noexcept {
   return false;
 }
 
-std::optional<std::size_t> RouteTable::find(std::string_view host,
-                                            std::string_view path) const noexcept {
+const RouteTable::Row* RouteTable::first_of(const std::vector<Row>& rows, std::string_view host,
+                                            std::string_view path) const {
   const std::string_view bare = without_port(host);
-  for (const Row& row : rows_) {
-    if (host_matches(row.match.host, host, bare) && path_matches(row, path)) {
+  for (const Row& row : rows) {
+    if (host_matches(row.host, host, bare) && path_matches(row, path)) return &row;
+  }
+  return nullptr;
+}
+
+std::optional<UriRoute> RouteTable::find(std::string_view host, std::string_view path) const {
+  if (const Row* const row = first_of(rows_, host, path)) return UriRoute{row->index, row->place};
+  const Row* const conditional = first_of(conditional_, host, path);
+  if (conditional == nullptr) return std::nullopt;
+  return UriRoute{conditional->index, rows_.size() + conditional_.size()};
+}
+
+std::optional<std::size_t> RouteTable::choose(const UriRoute& of_uri, std::string_view host,
+                                              const Target& target, std::string_view method,
+                                              const Fields& fields) const {
+  if (conditional_.empty()) return of_uri.index;
+  const std::string_view bare = without_port(host);
+  const std::string merged =
+      has_double_slash(target.path) ? with_merged_slashes(target.path) : std::string();
+  const std::string_view path = merged.empty() ? target.path : merged;
+  for (const Row& row : conditional_) {
+    if (row.place > of_uri.place) break;
+    if (host_matches(row.host, host, bare) && path_matches(row, path) &&
+        hold(matches_[row.index].conditions, method, fields, target.query)) {
       return row.index;
     }
   }
-  return std::nullopt;
+  const bool has_conditions = of_uri.place == rows_.size() + conditional_.size();
+  return has_conditions ? std::nullopt : std::optional(of_uri.index);
 }
 
 Result<void> RouteTable::check_readings(std::string_view host, std::string_view path,
@@ -144,9 +205,13 @@ Result<void> RouteTable::check_readings(std::string_view host, std::string_view 
   const bool is_escaped = has_escaped_slash(path);
   const bool has_more = has_parameters(path);
   if (!is_escaped && !has_more) return {};
+  const auto index_of = [&](std::string_view reading) -> std::optional<std::size_t> {
+    const auto found = find(host, reading);
+    return found ? std::optional(found->index) : std::nullopt;
+  };
   const std::array<std::optional<std::size_t>, 3> readings = {
-      route, find(host, as_read_plainly(path, Parameters::kept)),
-      find(host, as_read_plainly(path, Parameters::cut))};
+      route, index_of(as_read_plainly(path, Parameters::kept)),
+      index_of(as_read_plainly(path, Parameters::cut))};
   // Where a reading is not served at all, the route itself decides: an origin that has more than
   // what is served would show it.
   const auto any_refuses = [&](std::optional<bool> PathRules::*rule) {
@@ -168,19 +233,17 @@ Result<void> RouteTable::check_readings(std::string_view host, std::string_view 
   return {};
 }
 
-Result<std::optional<std::size_t>> RouteTable::find_canonical(std::string_view host,
-                                                              Target& target) const {
-  if (!has_double_slash(target.path)) {
-    const auto route = find(host, target.path);
-    if (!route) return route;
-    if (auto checked = check_readings(host, target.path, *route); !checked) return checked.error();
-    return route;
-  }
-  std::string merged = with_merged_slashes(target.path);
-  const auto route = find(host, merged);
+Result<std::optional<UriRoute>> RouteTable::find_canonical(std::string_view host,
+                                                           Target& target) const {
+  const bool has_runs = has_double_slash(target.path);
+  std::string merged = has_runs ? with_merged_slashes(target.path) : std::string();
+  const std::string_view path = has_runs ? merged : target.path;
+  const auto route = find(host, path);
   if (!route) return route;
-  if (auto checked = check_readings(host, merged, *route); !checked) return checked.error();
-  if (paths_[*route].merge_slashes.value_or(false)) target.path = std::move(merged);
+  if (auto checked = check_readings(host, path, route->index); !checked) return checked.error();
+  if (has_runs && paths_[route->index].merge_slashes.value_or(false)) {
+    target.path = std::move(merged);
+  }
   return route;
 }
 

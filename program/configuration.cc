@@ -9,6 +9,7 @@
 #include "program/member_source.h"
 #include "program/membership.h"
 #include "program/options.h"
+#include "program/route_conditions.h"
 #include "program/route_keys.h"
 
 namespace ringside::program {
@@ -139,7 +140,7 @@ Result<void> check_routes(const Configuration& configuration) {
     return invalid_input(
         fmt::format("{}: {}", configuration.place("routes"), table.error().message));
   }
-  return {};
+  return check_route_conditions(configuration);
 }
 
 Result<void> check_rules(const Configuration& configuration) {
@@ -258,8 +259,9 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
   }
   // Where all paths are of one route, no spelling gets past another one's rules.
   const bool tells_paths_apart =
-      std::any_of(routes.begin(), routes.end(),
-                  [](const RouteConfiguration& route) { return route.match.path_prefix != "/"; });
+      std::any_of(routes.begin(), routes.end(), [](const RouteConfiguration& route) {
+        return route.match.path_prefix != "/" || route.match.path_regex;
+      });
   for (RouteConfiguration& route : routes) {
     if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
@@ -269,6 +271,7 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
     paths.merge_slashes = paths.merge_slashes.value_or(true);
     paths.refuses_escaped_slashes = paths.refuses_escaped_slashes.value_or(true);
   }
+  share_forms(routes);
   return routes;
 }
 

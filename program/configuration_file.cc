@@ -13,6 +13,7 @@
 #include "http/target.h"
 #include "program/cache_rules.h"
 #include "program/options.h"
+#include "program/route_conditions.h"
 #include "program/values.h"
 #include "program/yaml_document.h"
 #include "program/yaml_file.h"
@@ -53,6 +54,20 @@ Result<void> set_path(RouteConfiguration& route, std::string_view text) {
   return {};
 }
 
+Result<void> set_path_regex(RouteConfiguration& route, std::string_view text) {
+  auto regex = http::Regex::make(text);
+  if (!regex) return regex.error();
+  route.match.path_regex = *std::move(regex);
+  return {};
+}
+
+Result<void> set_methods(RouteConfiguration& route, std::string_view text) {
+  auto methods = parse_methods(text);
+  if (!methods) return methods.error();
+  route.match.conditions.methods = *std::move(methods);
+  return {};
+}
+
 Result<Milliseconds> parse_near_ttl(std::string_view text) {
   if (text == "on") return limits::near_ttl_usual;
   auto ttl = parse_duration(text);
@@ -86,6 +101,8 @@ constexpr auto route_keys = std::to_array<Key<Route>>({
     {"name", assign<&Route::name, parse_member_name, Route>},
     {"host", set_host},
     {"path", set_path},
+    {"path_regex", set_path_regex},
+    {"methods", set_methods, true},
     {"origin", assign<&Route::origins, parse_origins, Route>, true},
     {"shard_key", assign<&Route::shard_key, shard::KeySpec::parse, Route>, true},
     {"key_fallback", assign<&Route::key_fallback, shard::KeySpec::parse, Route>, true},
@@ -110,23 +127,24 @@ class FileReader {
   Result<RouteConfiguration> read_route(const YamlValue& map);
   template <class Of>
   Result<void> set_key(Of& of, const YamlValue::Entry& entry, std::span<const Key<Of>> keys,
-                       std::string_view where, std::string_view more = {});
+                       std::string_view where, std::span<const std::string_view> more = {});
+  Result<void> read_map(RouteConfiguration& route, const YamlValue::Entry& entry);
 
   Configuration& configuration_;
   const YamlFile file_;
 };
 
-// `more` is a key that is read elsewhere, for the message.
+// `more` are keys that are read elsewhere, for the message.
 template <class Of>
 Result<void> FileReader::set_key(Of& of, const YamlValue::Entry& entry,
                                  std::span<const Key<Of>> keys, std::string_view where,
-                                 std::string_view more) {
+                                 std::span<const std::string_view> more) {
   const auto key = std::find_if(keys.begin(), keys.end(),
                                 [&](const Key<Of>& one) { return one.name == entry.key; });
   if (key == keys.end()) {  // before its value: that may be of another kind
     std::vector<std::string_view> known;
     for (const Key<Of>& one : keys) known.push_back(one.name);
-    if (!more.empty()) known.push_back(more);
+    known.insert(known.end(), more.begin(), more.end());
     return file_.unknown_key(entry, where, known);
   }
   std::string joined;
@@ -273,7 +291,7 @@ Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
   for (const YamlValue& item : entry.value.items) {
     if (item.kind != Kind::map) {
       return file_.wrong(item.line, fmt::format("a route is {}; write a map with name, host, path, "
-                                                "origin, shard_key, key_fallback, near_ttl, cache",
+                                                "origin and other keys of a route",
                                                 name(item.kind)));
     }
     auto route = read_route(item);
@@ -283,17 +301,32 @@ Result<void> FileReader::read_routes(const YamlValue::Entry& entry) {
   return {};
 }
 
+// A key of a route whose value is a map.
+Result<void> FileReader::read_map(RouteConfiguration& route, const YamlValue::Entry& entry) {
+  if (entry.key == "cache") {
+    auto rules = read_cache_rules(file_, entry);
+    if (!rules) return rules.error();
+    route.cache = *std::move(rules);
+    return {};
+  }
+  const bool is_query = entry.key == "query";
+  auto conditions =
+      is_query ? read_query_conditions(file_, entry) : read_header_conditions(file_, entry);
+  if (!conditions) return conditions.error();
+  http::RequestConditions& of_route = route.match.conditions;
+  (is_query ? of_route.query : of_route.headers) = *std::move(conditions);
+  return {};
+}
+
 Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
+  constexpr std::array<std::string_view, 3> maps{"headers", "query", "cache"};
   RouteConfiguration route;
   route.place = file_.place(map.line);
   for (const YamlValue::Entry& entry : map.entries) {
-    if (entry.key == "cache") {
-      auto rules = read_cache_rules(file_, entry);
-      if (!rules) return rules.error();
-      route.cache = *std::move(rules);
-    } else if (auto set = set_key<Route>(route, entry, route_keys, "of a route", "cache"); !set) {
-      return set.error();
-    }
+    const bool is_map = std::find(maps.begin(), maps.end(), entry.key) != maps.end();
+    auto set = is_map ? read_map(route, entry)
+                      : set_key<Route>(route, entry, route_keys, "of a route", maps);
+    if (!set) return set.error();
   }
   if (route.name.empty())
     return file_.wrong(map.line, "a route without a name; write name: and one");

@@ -1,6 +1,7 @@
 #include "program/configuration_json.h"
 
 #include "program/options.h"
+#include "program/route_conditions.h"
 #include "program/shown.h"
 
 namespace ringside::program {
@@ -16,6 +17,8 @@ ordered_json routes(Command command, const Configuration& configuration) {
     ordered_json one{{"name", route.name}};
     if (!route.match.host.empty()) one["host"] = route.match.host;
     one["path"] = route.match.path_prefix;
+    if (route.match.path_regex) one["path_regex"] = route.match.path_regex->text();
+    one.update(to_json(route.match.conditions));
     if (!route.origins.empty()) one["origin"] = shown(route.origins);
     if (with_shard_key) one["shard_key"] = shown(route.shard_key);
     if (with_shard_key && route.key_fallback) one["key_fallback"] = shown(route.key_fallback);

@@ -23,15 +23,8 @@ Error wrong(const Configuration& configuration, const RouteConfiguration& route,
 
 Result<void> check_headers(const Configuration& configuration, const RouteConfiguration& route,
                            std::string_view option, const shard::KeySpec& key) {
-  const auto stays_here = [&](std::string_view name) {
-    return sidecar::is_written_anew(name) || sidecar::tells_address(name) ||
-           http::is_internal(name) || http::is_hop_by_hop(name) ||
-           http::same_token(name, configuration.country_header) ||
-           http::same_token(name, configuration.client_address_from) ||
-           (!configuration.underscores && name.find('_') != std::string_view::npos);
-  };
   for (const shard::KeyPart& part : key.parts) {
-    if (part.kind != Kind::header || !stays_here(part.name)) continue;
+    if (part.kind != Kind::header || !stays_here(configuration, part.name)) continue;
     return wrong(configuration, route, option,
                  fmt::format("header:{} is not passed on as a client sent it, so it would tell "
                              "nothing apart; take host, ip or country, or another header",
@@ -57,6 +50,14 @@ Result<void> check_fallback(const Configuration& configuration, const RouteConfi
 }
 
 }  // namespace
+
+bool stays_here(const Configuration& configuration, std::string_view header) {
+  return sidecar::is_written_anew(header) || sidecar::tells_address(header) ||
+         http::is_internal(header) || http::is_hop_by_hop(header) ||
+         http::same_token(header, configuration.country_header) ||
+         http::same_token(header, configuration.client_address_from) ||
+         (!configuration.underscores && header.find('_') != std::string_view::npos);
+}
 
 Result<void> check_route_keys(const Configuration& configuration) {
   constexpr std::string_view option = "shard_key";

@@ -22,25 +22,6 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
                      [&](std::string_view other) { return http::same_token(name, other); });
 }
 
-Result<std::string> parse_name(std::string_view text) {
-  if (text.size() <= limits::rule_name_size_bytes && http::is_token(text)) return std::string(text);
-  return invalid_input(
-      fmt::format("{} is no name of a header; write one, such as X-Robots-Tag", quotation(text)));
-}
-
-// A part of a query in the form that requests' queries are brought into.
-Result<std::string> normalised(std::string_view text) {
-  http::Target target;
-  const bool separates = text.find_first_of("&#") != std::string_view::npos;
-  if (!separates && http::normalise_target(fmt::format("/?{}", text), target)) {
-    return std::move(target.query);
-  }
-  return invalid_input(
-      fmt::format("{} can't stand in a query; write a name without &, # and blanks, with such "
-                  "characters percent-encoded",
-                  quotation(text)));
-}
-
 Result<cache::Condition> parse_named(cache::Condition::In in, std::string_view text) {
   const std::size_t equals = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, equals);
@@ -52,7 +33,7 @@ Result<cache::Condition> parse_named(cache::Condition::In in, std::string_view t
                     quotation(name)));
   }
   if (in == cache::Condition::In::query) {
-    auto parameter = normalised(name);
+    auto parameter = normalised_query_part(name);
     if (!parameter) return parameter.error();
     condition.name = *std::move(parameter);
   }
@@ -60,7 +41,7 @@ Result<cache::Condition> parse_named(cache::Condition::In in, std::string_view t
   const std::string_view value = text.substr(equals + 1);
   const bool in_query = in == cache::Condition::In::query;
   auto parsed = value.empty() ? Result<std::string>(std::string())
-                : in_query    ? normalised(value)
+                : in_query    ? normalised_query_part(value)
                               : parse_field_value(value);
   if (!parsed) return parsed.error();
   if (in == cache::Condition::In::cookie && parsed->find(';') != std::string::npos) {
@@ -93,7 +74,7 @@ Error own_field(std::string_view name, std::string_view why) {
 
 // What may be changed in neither direction.
 Result<std::string> parse_changeable(std::string_view text) {
-  auto name = parse_name(text);
+  auto name = parse_header_name(text);
   if (!name) return name;
   constexpr std::array<std::string_view, 3> of_body{"content-length", "content-encoding",
                                                     "content-range"};
@@ -107,6 +88,24 @@ Result<std::string> parse_changeable(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::string> parse_header_name(std::string_view text) {
+  if (text.size() <= limits::rule_name_size_bytes && http::is_token(text)) return std::string(text);
+  return invalid_input(
+      fmt::format("{} is no name of a header; write one, such as X-Robots-Tag", quotation(text)));
+}
+
+Result<std::string> normalised_query_part(std::string_view text) {
+  http::Target target;
+  const bool separates = text.find_first_of("&#") != std::string_view::npos;
+  if (!separates && http::normalise_target(fmt::format("/?{}", text), target)) {
+    return std::move(target.query);
+  }
+  return invalid_input(
+      fmt::format("{} can't stand in a query; write a name without &, # and blanks, with such "
+                  "characters percent-encoded",
+                  quotation(text)));
+}
 
 Result<cache::StatusTtl> parse_statuses(std::string_view text) {
   constexpr std::uint64_t least = 200;
@@ -214,7 +213,7 @@ Result<std::string> parse_parameter_name(std::string_view text) {
         fmt::format("{} has a * before its end; write the beginning of names and a * behind it",
                     quotation(text)));
   }
-  return normalised(text);
+  return normalised_query_part(text);
 }
 
 Result<std::string> parse_content_coding(std::string_view text) {
@@ -227,7 +226,7 @@ Result<std::string> parse_content_coding(std::string_view text) {
 }
 
 Result<std::string> parse_targeted_field(std::string_view text) {
-  auto name = parse_name(text);
+  auto name = parse_header_name(text);
   if (!name) return name;
   constexpr std::array<std::string_view, 3> heeded{"cache-control", "expires", "pragma"};
   if (is_one_of(*name, heeded)) return own_field(*name, "is what comes after targeted fields");

@@ -27,6 +27,9 @@ namespace ringside::program {
 [[nodiscard]] Result<std::optional<Seconds>> parse_client_no_cache(std::string_view text);
 [[nodiscard]] std::string client_no_cache_text(const std::optional<Seconds>& rule);
 
+// A part of a query in the form that requests' queries are brought into.
+[[nodiscard]] Result<std::string> normalised_query_part(std::string_view text);
+
 // The name of a query's parameter as requests have it after normalisation; a `*` at its end stands
 // for whatever follows.
 [[nodiscard]] Result<std::string> parse_parameter_name(std::string_view text);
@@ -45,6 +48,9 @@ namespace ringside::program {
 // connection, describes how the body is encoded, or is written by Ringside itself.
 [[nodiscard]] Result<std::string> parse_request_field(std::string_view text);
 [[nodiscard]] Result<std::string> parse_response_field(std::string_view text);
+
+// A token, of limits::rule_name_size_bytes at most.
+[[nodiscard]] Result<std::string> parse_header_name(std::string_view text);
 
 // Printable ASCII and tabs, as RFC 9110 §5.5 wants it of senders: above all no line end.
 [[nodiscard]] Result<std::string> parse_field_value(std::string_view text);

@@ -105,12 +105,15 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   ShardAnswer answer;
   answer.url = url;
   answer.country = country.code();
-  const auto route = settings.route_table.find_canonical(asked->host, asked->target);
-  if (!route) return route.error();
-  if (!*route) return answer;
-  const sidecar::Route& found = settings.routes[**route];
+  const auto of_uri = settings.route_table.find_canonical(asked->host, asked->target);
+  if (!of_uri) return of_uri.error();
+  if (!*of_uri) return answer;
+  settings.routes[(*of_uri)->index].query.apply_to(asked->target);
+  const auto route =
+      settings.route_table.choose(**of_uri, asked->host, asked->target, "GET", fields);
+  if (!route) return answer;
+  const sidecar::Route& found = settings.routes[*route];
   answer.route = found.name;
-  found.query.apply_to(asked->target);
   const auto keyed_by = sidecar::key_for(found, asked->target);
   if (!keyed_by) return invalid_input(keyed_by.error().message);
   answer.keyed_by = (*keyed_by)->text();

@@ -15,6 +15,7 @@ build_packages=(
   libcpp-httplib-dev
   libfmt-dev
   libmaxminddb-dev
+  libre2-dev
   libspdlog-dev
   libssl-dev
   libxxhash-dev

@@ -1,6 +1,5 @@
 #include "sidecar/decision.h"
 
-#include <cstddef>
 #include <optional>
 
 #include "base/hash.h"
@@ -9,6 +8,14 @@
 #include "sidecar/shard_decision.h"
 
 namespace ringside::sidecar {
+namespace {
+
+Error no_route(const Decision& decision) {
+  return {ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
+          "no route for " + decision.host + decision.target.path};
+}
+
+}  // namespace
 
 Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Settings& settings,
                     std::string_view own_via, geo::CountryMemo& countries, Decision& decision) {
@@ -34,13 +41,13 @@ Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Set
 
   const auto found = settings.route_table.find_canonical(decision.host, decision.target);
   if (!found) return found.error();
-  const std::optional<std::size_t> route = *found;
-  if (!route) {
-    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
-                 "no route for " + decision.host + decision.target.path};
-  }
+  const std::optional<http::UriRoute> of_uri = *found;
+  if (!of_uri) return no_route(decision);
+  settings.routes[of_uri->index].query.apply_to(decision.target);
+  const auto route = settings.route_table.choose(*of_uri, decision.host, decision.target,
+                                                 request.method, request.fields);
+  if (!route) return no_route(decision);
   decision.route = &settings.routes[*route];
-  decision.route->query.apply_to(decision.target);
   const auto keyed_by = key_for(*decision.route, decision.target);
   if (!keyed_by) return keyed_by.error();
   decision.keyed_by = *keyed_by;

@@ -27,8 +27,9 @@ struct Route {
   std::vector<net::Origin> origins;  // asked directly where no replica can be, if it is allowed
   // Their ids' segments are known (located).
   shard::KeySpec key = shard::KeySpec::country_and_path();
-  Milliseconds near_ttl{0};     // how long the near cache may give an answer at most; 0: not at all
-  http::QueryRules query = {};  // before it is a part of the shard key; the replica has them too
+  Milliseconds near_ttl{0};  // how long the near cache may give an answer at most; 0: not at all
+  // Before it is a part of the shard key, of URIs that are this route's; the replica has them too.
+  http::QueryRules query = {};
   // The key of requests whose path has not every id that `key` takes; none: they are refused.
   std::optional<shard::KeySpec> key_fallback = {};
 };

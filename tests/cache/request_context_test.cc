@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "http1/head_parser.h"
@@ -89,6 +90,44 @@ TEST(RequestContext, BelievesOnlyASidecarAboutCountryAndKey) {
   expected.assign(http::Scheme::http, "a.test", told.target, "DE");
   EXPECT_EQ(told.key.text, expected.text);
   EXPECT_NE(told.key.text, plain.key.text);
+}
+
+// What a route's header lets through must not be given to who does not have it, whoever asks.
+TEST(RequestContext, ARouteThatAHeaderChoseHasKeysOfItsOwn) {
+  http::RouteMatch previews;
+  previews.conditions.headers = {{"x-preview", {}, {}}};
+  http::RouteMatch betas;
+  betas.conditions.query = {{"beta", {}, {}}};
+  const auto settings =
+      settings_of({{"all", {}, {}}, {"previews", previews, {}}, {"b", betas, {}}});
+  const auto key = [&](const std::string& target, const std::string& lines) {
+    RequestContext context;
+    EXPECT_TRUE(read_context("GET " + target + " HTTP/1.1\r\nHost: a.test\r\n" + lines + "\r\n",
+                             context, settings));
+    return readable(context.key);
+  };
+  const std::string told = "Ringside-Topology: t\r\nRingside-Extra-Key: country=DE&\r\n";
+  EXPECT_EQ(key("/x", told), "http a.test /x country=DE&");
+  EXPECT_EQ(key("/x", told + "X-Preview: 1\r\n"), "http a.test /x country=DE&route=previews&");
+  EXPECT_EQ(key("/x", "X-Preview: 1\r\n"), "http a.test /x route=previews&");
+  EXPECT_EQ(key("/x", told + "X-Preview: 1\r\nConnection: X-Preview\r\n"),
+            "http a.test /x country=DE&");
+  EXPECT_EQ(key("/x?beta", told), "http a.test /x?beta country=DE&") << "it is in the URI";
+}
+
+// Else it would lie where the shard key of another route has it, under a key of this one's.
+TEST(RequestContext, AnAnswerToPostIsKeptWhereTheRouteOfGetIsTheSame) {
+  http::RouteMatch posts{"", "/posts", {}, {{"POST"}, {}, {}}};
+  const auto settings = settings_of({{"all", {}, {}}, {"posts", posts, {}}});
+  for (const auto& [target, may_keep] : {std::pair("/posts", false), std::pair("/other", true)}) {
+    RequestContext context;
+    ASSERT_TRUE(read_context("POST " + std::string(target) + " HTTP/1.1\r\nHost: a.test\r\n\r\n",
+                             context, settings));
+    EXPECT_EQ(context.may_keep_answer, may_keep) << target;
+  }
+  RequestContext context;
+  ASSERT_TRUE(read_context("GET /posts HTTP/1.1\r\nHost: a.test\r\n\r\n", context, settings));
+  EXPECT_TRUE(context.may_fill_store);
 }
 
 // A client at a replica's own port chose the country of an entry by `Ringside-Extra-Key`.

@@ -25,7 +25,7 @@ std::string canonical(const RouteTable& table, std::string_view request_target) 
            : route.error().message.find("path_parameters: keep") != std::string::npos ? "parameters"
                                                                                       : "?";
   }
-  return (*route ? std::to_string(**route) : "-") + " " + target.text();
+  return (*route ? std::to_string((*route)->index) : "-") + " " + target.text();
 }
 
 const std::vector<RouteMatch> matches{{"", "/static"}, {"", "/account"}, {"", "/api"}};

@@ -18,9 +18,11 @@ namespace {
 struct RouteOf {
   std::string_view path;
   std::string_view shard_key;
+  std::string_view regex = {};
+  http::RequestConditions conditions = {};
 };
 
-constexpr RouteOf kRoutes[] = {
+const RouteOf kRoutes[] = {
     {"/", "country,path"},
     {"/static", "path"},
     {"/account", "country,path,query"},
@@ -28,6 +30,12 @@ constexpr RouteOf kRoutes[] = {
     {"/header", "path,header:x-plan"},
     {"/id", "id:2"},
     {"/user/{id}/page", "id:{id},header:x-plan"},
+    {"/case", "path"},
+    {"/case", "country,path", {}, {{"POST"}, {}, {}}},
+    {"/case", "host", {}, {{"GET"}, {{"x-plan", "free", {}}}, {}}},
+    {"/case", "path", {}, {{}, {{"x-theme", {}, {}}}, {}}},
+    {"/case", "country,path", {}, {{}, {}, {{"beta", {}, {}}}}},
+    {"/case", "query", "/case/[a-z]+", {}},
 };
 
 std::string head_of(std::string_view method, const http::Target& target, std::string_view host,
@@ -52,15 +60,18 @@ Chain::Chain() {
   std::vector<http::RouteMatch> matches;
   std::vector<http::PathRules> paths;
   for (const RouteOf& row : kRoutes) {
-    matches.push_back({"", std::string(row.path)});
+    http::RouteMatch& match = matches.emplace_back();
+    match.path_prefix = row.path;
+    match.conditions = row.conditions;
+    if (!row.regex.empty()) match.path_regex = *http::Regex::make(row.regex);
     paths.push_back({true, true, true});
     sidecar::Route asked;
-    asked.name = row.path;
-    asked.match = matches.back();
+    asked.name = "route-" + std::to_string(matches.size());
+    asked.match = match;
     asked.key = *sidecar::located(*shard::KeySpec::parse(row.shard_key), row.path);
     asked.key_fallback = shard::KeySpec::country_and_path();
+    cache_.routes.push_back({asked.name, match, {}, {}});
     sidecar_.routes.push_back(std::move(asked));
-    cache_.routes.push_back({std::string(row.path), matches.back(), {}, {}});
   }
   sidecar_.route_table = *http::RouteTable::make(matches, paths);
   cache_.route_table = sidecar_.route_table;
@@ -92,9 +103,14 @@ std::optional<Passed> Chain::pass(const std::string& text, std::string_view clie
   out.key = context.key.text + "\n" + http::variant_key(vary(), inner.fields);
   out.shard_key = decision.shard_key;
   out.route = static_cast<std::size_t>(context.route - cache_.routes.data());
+  out.sidecars_route = static_cast<std::size_t>(decision.route - sidecar_.routes.data());
   out.may_share = context.may_use_store || context.may_fill_store;
   out.origin_head = head_of(context.method, context.target, context.host, fields);
   return out;
+}
+
+const std::string& Chain::path_of(std::size_t route) const {
+  return cache_.routes[route].match.path_prefix;
 }
 
 }  // namespace ringside::keys

@@ -18,9 +18,10 @@ namespace ringside::keys {
 
 // What became of a request on its way through both halves.
 struct Passed {
-  std::string key;         // all by which its answer is told from others; see `vary`
-  std::string shard_key;   // by which its replica was chosen
-  std::size_t route = 0;   // whose rules were followed
+  std::string key;        // all by which its answer is told from others; see `vary`
+  std::string shard_key;  // by which its replica was chosen
+  std::size_t route = 0;  // whose rules were followed
+  std::size_t sidecars_route = 0;
   bool may_share = false;  // its answer may come from the store, or go there
   std::string origin_head;
 };
@@ -35,6 +36,7 @@ class Chain {
   // nullopt: refused. `text` is the head of a request, which may be no such thing.
   [[nodiscard]] std::optional<Passed> pass(const std::string& text, std::string_view client);
   [[nodiscard]] const http::RouteTable& routes() const noexcept { return sidecar_.route_table; }
+  [[nodiscard]] const std::string& path_of(std::size_t route) const;
 
  private:
   sidecar::Settings sidecar_;

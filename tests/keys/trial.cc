@@ -43,7 +43,15 @@ constexpr auto kTargets = std::to_array<std::string_view>({"/static/a",
                                                            "/user/7/page",
                                                            "/user//page",
                                                            "/user/../id/7",
-                                                           "/user/7//page?q"});
+                                                           "/user/7//page?q",
+                                                           "/case",
+                                                           "/case",
+                                                           "/case?beta",
+                                                           "/case?%62eta=1",
+                                                           "/case?x&beta=",
+                                                           "/case//a",
+                                                           "/case/a?q",
+                                                           "/case%2fa"});
 constexpr auto kHosts =
     std::to_array<std::string_view>({"a.test", "A.test", "a.test:80", "a.test.", "b.test"});
 constexpr auto kMethods = std::to_array<std::string_view>({"GET", "GET", "GET", "HEAD", "POST"});
@@ -131,16 +139,21 @@ std::string Trial::objection(const Asked& asked) {
   const auto told = [&](std::string_view what) {
     return std::string(what) + "\n" + asked.head + "at the origin\n" + passed->origin_head;
   };
-  if (chain_.routes().find("a.test", path_as_read(passed->origin_head)) != passed->route) {
+  const auto as_read = chain_.routes().find("a.test", path_as_read(passed->origin_head));
+  if (!as_read || chain_.path_of(as_read->index) != chain_.path_of(passed->route)) {
     return told("the origin reads the path of another route");
   }
+  if (passed->route != passed->sidecars_route) return told("the sidecar follows another route");
   if (!passed->may_share) return {};
-  First now{asked.head, passed->shard_key, echo(passed->origin_head)};
+  First now{asked.head, passed->shard_key, echo(passed->origin_head), passed->route};
   const auto [first, is_new] = firsts_.emplace(passed->key, now);
   if (is_new) return {};
   ++shared_;
   if (first->second.shard_key != now.shard_key) {
     return told("an equal key, and another shard key, had\n" + first->second.head);
+  }
+  if (first->second.route != now.route) {
+    return told("an equal key, and another route, had\n" + first->second.head);
   }
   if (first->second.echo != now.echo) {
     return told("an equal key, and another answer, had\n" + first->second.head + "which echoed\n" +

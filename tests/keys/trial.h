@@ -18,8 +18,9 @@ struct Asked {
 [[nodiscard]] Asked make_request(std::uint32_t seed);
 
 // Requests, one after the other, and what is held against them:
-// - two with equal keys have equal shard keys, and reach the origin with equal bytes in everything
-//   that may change its answer (echo);
+// - both halves follow the same route;
+// - two with equal keys have equal routes and shard keys, and reach the origin with equal bytes in
+//   everything that may change its answer (echo);
 // - the route whose rules are followed is that of the path as the origin reads it.
 class Trial {
  public:
@@ -32,6 +33,7 @@ class Trial {
     std::string head;
     std::string shard_key;
     std::string echo;
+    std::size_t route = 0;
   };
   Chain chain_;
   std::map<std::string, First> firsts_;  // by key

@@ -25,7 +25,7 @@ TEST(Settings, CarryTheConfiguration) {
   ASSERT_TRUE(membership);
   const auto settings = *make_sidecar_settings(loaded, *membership, nullptr);
   EXPECT_EQ(settings->routes.size(), 2U);
-  EXPECT_EQ(settings->route_table.find("x", "/a/b/c"), 1U);
+  EXPECT_EQ(settings->route_table.find("x", "/a/b/c")->index, 1U);
   EXPECT_EQ(settings->routes[1].key.text(), "path");
   EXPECT_EQ(origin_text(settings->routes[1].origins.at(0)), "http://o:80");
   EXPECT_EQ(settings->origin_connections, 7U);
