@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/quotation.h"
+#include "program/key_text.h"
 #include "shard/directory.h"
 #include "shard/json_object.h"
 #include "shard/schemes.h"
@@ -17,15 +18,6 @@ namespace ringside::program {
 namespace {
 
 using shard::ObjectReader;
-
-// A key as it is written in a shell: `\n` for the line feed between its values.
-std::string key_of(std::string text) {
-  for (std::size_t place = text.find("\\n"); place != std::string::npos;
-       place = text.find("\\n", place + 1)) {
-    text.replace(place, 2, "\n");
-  }
-  return text;
-}
 
 Result<std::size_t> find_shard(const shard::Topology& topology, const std::string& text) {
   const auto& shards = topology.state().shards;
@@ -36,7 +28,7 @@ Result<std::size_t> find_shard(const shard::Topology& topology, const std::strin
         fmt::format("which of {} shards? Give its number or its name", shards.size()));
   }
   const auto named = std::find_if(shards.begin(), shards.end(),
-                                  [&](const shard::Shard& one) { return one.at == key_of(text); });
+                                  [&](const shard::Shard& one) { return one.at == key_of_text(text); });
   if (named != shards.end()) return static_cast<std::size_t>(named - shards.begin());
   std::size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -144,7 +136,7 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
   if (!number) return number.error();
   if (auto known = check_knowledge(topology, request, *number); !known) return known.error();
   shard::Cut cut{*number, {}, request.to};
-  for (const std::string& at : request.at) cut.at.push_back(key_of(at));
+  for (const std::string& at : request.at) cut.at.push_back(key_of_text(at));
   for (const std::string& name : cut.owners) {
     if (topology.find(name)) continue;
     return invalid_input(fmt::format("to: there is no replica {}", quotation(name)));

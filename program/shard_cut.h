@@ -18,7 +18,7 @@ struct CutRequest {
   std::string scheme{};           // that the asker knows; empty: whichever it is
   std::size_t shards = 0;         // that it knows; 0: whichever there are
   std::string shard{};            // a number, or a name (Shard::at); empty: there is one choice
-  std::vector<std::string> at{};  // where it is cut; `\n` or a line feed stands between values
+  std::vector<std::string> at{};  // where it is cut (program/key_text.h)
   std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
   bool operator==(const CutRequest&) const = default;
 };

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "http/characters.h"
 #include "http/fields.h"
+#include "program/key_text.h"
 #include "program/request_url.h"
 #include "program/settings.h"
 #include "shard/quotation.h"
@@ -22,22 +23,11 @@ namespace {
 
 constexpr std::size_t owners_told = limits::owners_tried;
 
-// A key for people: line ends and what is not printable as C escapes.
-std::string escaped(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\\') {
-      out += "\\\\";
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
+// So that a line stays one.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c >= '\x7f'; }, '?');
+  return text;
 }
 
 std::array<std::string, 8> row_of(const ShardAnswer& answer) {
@@ -45,10 +35,10 @@ std::array<std::string, 8> row_of(const ShardAnswer& answer) {
   const auto next = owned ? std::vector<std::string>(answer.owners.begin() + 1, answer.owners.end())
                           : std::vector<std::string>();
   return {
-      escaped(answer.url),
+      printable(answer.url),
       answer.route.empty() ? "(none)" : answer.route + (answer.is_fallback ? " (fallback)" : ""),
       answer.country,
-      escaped(answer.key),
+      key_text(answer.key),
       fmt::format("{:016x}", answer.hash),
       std::to_string(answer.bucket),
       owned ? answer.owners.front() : "(none)",
@@ -65,30 +55,31 @@ Result<ShardAnswer> find_line(const sidecar::Settings& settings, const ShardOpti
   return find_shard(settings, options, *client, http::trimmed(line.substr(blank)));
 }
 
-Result<std::vector<ShardAnswer>> find_all(const sidecar::Settings& settings,
-                                          const ShardOptions& options) {
-  std::vector<ShardAnswer> answers;
-  const auto add = [&](Result<ShardAnswer> answer) -> Result<void> {
-    if (!answer) return answer.error();
-    answers.push_back(*std::move(answer));
-    return {};
-  };
-  for (const std::string& url : options.urls) {
-    if (url != "-") {
-      if (auto added = add(find_shard(settings, options, options.client, url)); !added) {
-        return added.error();
-      }
-      continue;
-    }
-    std::string line;
-    for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
-      if (http::trimmed(line).empty()) continue;
-      if (auto added = add(find_line(settings, options, http::trimmed(line))); !added) {
-        return invalid_input(fmt::format("stdin:{}: {}", number, added.error().message));
-      }
+// How many lines of stdin could not be answered; each is told on stderr.
+std::size_t find_lines(const sidecar::Settings& settings, const ShardOptions& options,
+                       std::vector<ShardAnswer>& answers) {
+  std::size_t bad = 0;
+  std::string line;
+  for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
+    if (http::trimmed(line).empty()) continue;
+    auto answer = find_line(settings, options, http::trimmed(line));
+    if (answer) {
+      answers.push_back(*std::move(answer));
+    } else {
+      ++bad;
+      fmt::print(stderr, "ringside shard: stdin:{}: {}\n", number, answer.error().message);
     }
   }
-  return answers;
+  return bad;
+}
+
+// Which replicas are reckoned with, where nobody has said it.
+void tell_assumption(const Configuration& configuration, const tier::Membership& membership) {
+  if (!configuration.replicas.empty() || configuration.replica_count) return;
+  fmt::print(stderr,
+             "ringside shard: without --replicas these are the owners among {} replicas, cache-0 "
+             "to cache-{}; give the tier's\n",
+             membership.size(), membership.size() - 1);
 }
 
 }  // namespace
@@ -171,7 +162,7 @@ std::string to_json(const std::vector<ShardAnswer>& answers) {
     one["shard_key"] = answer.keyed_by;
     one["is_fallback"] = answer.is_fallback;
     one["country"] = answer.country;
-    one["key"] = escaped(answer.key);
+    one["key"] = key_text(answer.key);
     one["hash"] = fmt::format("{:016x}", answer.hash);  // 64 bits are more than JSON's readers keep
     one["bucket"] = answer.bucket;
     one["owners"] = answer.owners;
@@ -202,16 +193,22 @@ Result<void> run_shard(const Configuration& configuration, const ShardOptions& o
   if (!membership) return membership.error();
   const auto settings = make_sidecar_settings(configuration, *membership, *std::move(countries));
   if (!settings) return settings.error();
-  const auto answers = find_all(**settings, options);
-  if (!answers) return answers.error();
-  if (configuration.replicas.empty() && !configuration.replica_count) {
-    fmt::print(stderr,
-               "ringside shard: without --replicas these are the owners among {} replicas, cache-0 "
-               "to cache-{}; give the tier's\n",
-               replicas_by_default, replicas_by_default - 1);
+  tell_assumption(configuration, **membership);
+  std::vector<ShardAnswer> answers;
+  std::size_t bad = 0;
+  for (const std::string& url : options.urls) {
+    if (url == "-") {
+      bad += find_lines(**settings, options, answers);
+      continue;
+    }
+    auto answer = find_shard(**settings, options, options.client, url);
+    if (!answer) return answer.error();
+    answers.push_back(*std::move(answer));
   }
-  std::cout << (options.json ? to_json(*answers) : to_table(*answers)) << std::flush;
-  return {};
+  std::cout << (options.json ? to_json(answers) : to_table(answers)) << std::flush;
+  if (bad == 0) return {};
+  return Error{ErrorKind::malformed, ErrorSource::client, Retry::no,
+               fmt::format("lines of stdin that could not be answered: {}", bad)};
 }
 
 }  // namespace ringside::program

@@ -51,7 +51,8 @@ struct ShardAnswer {
 // The replicas that `shard` reckons with: those given with addresses, else cache-0 … as `up` has.
 [[nodiscard]] Result<MembershipPointer> shard_membership(const Configuration& configuration);
 
-// `ringside shard`.
+// `ringside shard`. A line of stdin that can't be answered is told on stderr and left out; the
+// Error comes after all others.
 [[nodiscard]] Result<void> run_shard(const Configuration& configuration,
                                      const ShardOptions& options);
 

@@ -69,8 +69,8 @@ WRONG_FLAGS = [
     (["scale"], "ringside scale --help"),
     (["scale", "0"], "N"),
     (["replay"], "--to"),
-    (["shard", "nonsense"], "http://HOST[:PORT]/PATH"),
-    (["shard", "--ip", "nonsense", "/a"], "--ip"),
+    (["shard", "--replicas", "2", "nonsense"], "http://HOST[:PORT]/PATH"),
+    (["shard", "--replicas", "2", "--ip", "nonsense", "/a"], "--ip"),
     (["start"], "ringside --help"),
     (["scael", "3"], "did you mean scale?"),
     (["frobnicate"], "ringside --help"),
@@ -246,10 +246,29 @@ class Shard(Tier):
         head, row = done.stdout.splitlines()
         self.assertRegex(head, "^URL +ROUTE +COUNTRY +KEY +HASH +BUCKET +OWNER +THEN$")
         cells = re.split(" {2,}", row)
-        self.assertEqual(cells[1:4], ["default", "GB", r"GB\n/b~\n"])
+        self.assertEqual(cells[1:4], ["default", "GB", "GB /b~"])
         self.assertEqual(
             sorted([cells[6], *cells[7].split()]), ["cache-0", "cache-1", "cache-2"]
         )
+
+    def test_a_bad_line_is_told_and_the_others_are_answered(self):
+        done = ringside(
+            "shard", "--geo", self.countries(), "--replicas", 3, "-", expect=1,
+            stdin="/a\n\nnonsense\n81.2.69.1 /b\n81.2.69.1.1 /c\n/d\n",
+        )  # fmt: skip
+        keys = [re.split(" {2,}", row)[3] for row in done.stdout.splitlines()[1:]]
+        self.assertEqual(keys, ["ZZ /a", "GB /b", "ZZ /d"])
+        first, second, last = done.stderr.splitlines()
+        self.assertTrue(first.startswith("ringside shard: stdin:3: "), first)
+        self.assertTrue(second.startswith("ringside shard: stdin:5: "), second)
+        self.assertEqual(last, "ringside shard: lines of stdin that could not be answered: 2")
+
+    def test_which_replicas_it_assumed_is_said(self):
+        done = ringside("shard", "--geo", self.countries(), "/a")
+        self.assertIn("--replicas is not given; taken are cache-0 to cache-9", done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        done = ringside("shard", "--geo", self.countries(), "--replicas", 10, "/a")
+        self.assertEqual(done.stderr, "")
 
     def test_the_order_of_the_members_does_not_matter(self):
         names = [f"cache-{n}=10.0.0.{n}:80" for n in range(7)]

@@ -53,8 +53,9 @@ class Ids(Tier):
 
     def test_shard_refuses_what_the_sidecar_refuses(self):
         done = ringside(
-            "shard", "--geo", self.countries(), "--config", self.configuration, "/items", expect=2
-        )
+            "shard", "--geo", self.countries(), "--config", self.configuration,
+            "--replicas", 5, "/items", expect=2
+        )  # fmt: skip
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("the path has no segment 2, the id:2", done.stderr)

@@ -104,7 +104,7 @@ class OfOneProcess(Schemes):
         state = {"shards": [{"at": "", "owner": "cache-0"}]}
         tier = self.up(3, origin, *self.of_scheme("range", state))
         self.ask_all(tier)
-        told = self.split_and_look(tier, origin, "0", "--at", r"GB\n/item/50", "--at", "SE")
+        told = self.split_and_look(tier, origin, "0", "--at", "GB /item/50", "--at", "SE")
         self.assertIn("3 shards", told)
         shards = self.shards(tier)
         self.assertEqual([shard["at"] for shard in shards], ["", "GB\n/item/50", "SE"])
