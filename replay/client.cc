@@ -35,7 +35,8 @@ struct Client::Impl {
   Task<void> ask(const LogRequest& request, Reply& reply);
   Task<Result<void>> exchange(const LogRequest& request, Reply& reply);
   void add_fields(const LogRequest& request, http::FieldLines& fields) const;
-  void note_answer(const http::ResponseHead& head, Reply& reply);
+  // What the answer says of itself where it is an error of the tier's own; else empty.
+  std::string note_answer(const http::ResponseHead& head, Reply& reply);
   void count(const LogRequest& request, const Reply& reply) noexcept;
   [[nodiscard]] std::uint16_t cache_index(const std::string& name);
   void tell_waiting();
@@ -107,11 +108,7 @@ Task<void> Client::Impl::ask(const LogRequest& request, Reply& reply) {
   reply.latency_us = static_cast<std::uint32_t>(std::min<std::int64_t>(took, UINT32_MAX));
   if (answered_whole) co_return;
   reply.failure = answered_whole.error().kind;
-  // Bounded: messages name the kind, the address and the system's words for it.
-  if (journal.failures.size() < limits::replay_caches ||
-      journal.failures.contains(answered_whole.error().message)) {
-    ++journal.failures[answered_whole.error().message];
-  }
+  journal.count_error("no answer: " + answered_whole.error().message);
 }
 
 Task<Result<void>> Client::Impl::exchange(const LogRequest& request, Reply& reply) {
@@ -130,13 +127,14 @@ Task<Result<void>> Client::Impl::exchange(const LogRequest& request, Reply& repl
   http::Exchange one(core, pool);
   const auto asked = co_await one.ask(settings.to, outgoing, waits);
   if (!asked) co_return asked.error();
-  note_answer(one.head(), reply);
+  const std::string tier_error = note_answer(one.head(), reply);
   for (bool last = false; !last;) {
     const auto pulled = co_await one.pull();
     if (!pulled) co_return pulled.error();
     for (const std::string_view piece : pulled->pieces) reply.body_bytes += piece.size();
     last = pulled->last;
   }
+  if (!tier_error.empty()) journal.count_error(tier_error);
   co_return Result<void>();
 }
 
@@ -156,7 +154,7 @@ void Client::Impl::add_fields(const LogRequest& request, http::FieldLines& field
   }
 }
 
-void Client::Impl::note_answer(const http::ResponseHead& head, Reply& reply) {
+std::string Client::Impl::note_answer(const http::ResponseHead& head, Reply& reply) {
   reply.status = static_cast<std::uint16_t>(head.status);
   const auto cache_status = head.fields.combined("Cache-Status");
   const auto served = parse_served_by(cache_status.value_or(""));
@@ -166,6 +164,7 @@ void Client::Impl::note_answer(const http::ResponseHead& head, Reply& reply) {
   }
   const auto proxy_status = head.fields.combined("Proxy-Status");
   reply.tier_error = is_tier_error(head.status, served, proxy_status.value_or(""));
+  return reply.tier_error ? tier_error_text(head.status, proxy_status.value_or("")) : "";
 }
 
 std::uint16_t Client::Impl::cache_index(const std::string& name) {

@@ -71,6 +71,7 @@ class Run {
   std::shared_ptr<const geo::CountryDatabase> countries_;
   OutputFile json_, lines_;
   TierFigures before_;
+  std::optional<TierKey> key_;  // where the tier was asked for it
   std::optional<Change> change_;
   std::optional<Error> comparison_error_;
 };
@@ -188,6 +189,8 @@ Result<Report> Run::run() {
     const auto figures = tier->figures();
     if (!figures) return figures.error();
     before_ = *figures;
+    auto key = tier->key();
+    key_ = key ? *std::move(key) : TierKey{true, false, {}, key.error().message};
   }
   ClientSettings settings{options_.to,
                           options_.host,
@@ -209,7 +212,8 @@ Result<Report> Run::run() {
   const auto took = clock_.steady_now() - began;
   const Journal journal = client.finish();
   live_.clear();
-  Report report = summarise(log_.requests, journal, change_, countries_);
+  Report report = summarise(log_.requests, journal, change_, countries_, key_.value_or(TierKey{}));
+  report.is_key_assumed = !key_;
   if (tier) compare_with(*tier, report, journal);
   if (comparison_error_) return *comparison_error_;
   report.source = source();

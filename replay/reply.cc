@@ -1,10 +1,13 @@
 #include "replay/reply.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
 
+#include "base/limits.h"
 #include "http/structured_field.h"
 
 namespace ringside::replay {
@@ -89,6 +92,22 @@ bool is_tier_error(int status, const std::optional<ServedBy>& served,
   return std::any_of(members.begin(), members.end(), [](const Item& member) {
     return http::structured::parameter(member, "error") != nullptr;
   });
+}
+
+std::string tier_error_text(int status, std::string_view proxy_status) {
+  for (const Item& member : items_of(proxy_status)) {
+    const auto* error = parameter<Token>(member, "error");
+    if (error == nullptr) continue;
+    const auto* details = parameter<String>(member, "details");
+    return details == nullptr ? fmt::format("{} {}", status, error->text)
+                              : fmt::format("{} {} ({})", status, error->text, unescaped(*details));
+  }
+  return fmt::format("{}, refused by the sidecar", status);
+}
+
+void Journal::count_error(const std::string& text) {
+  const bool is_new = !errors.contains(text) && errors.size() >= limits::replay_caches;
+  ++errors[is_new ? "others" : text];
 }
 
 }  // namespace ringside::replay

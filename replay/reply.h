@@ -27,6 +27,10 @@ struct ServedBy {
 [[nodiscard]] bool is_tier_error(int status, const std::optional<ServedBy>& served,
                                  std::string_view proxy_status);
 
+// What such an answer says of itself: `502 connection_refused (cache-3 …)`, by its status, and by
+// Proxy-Status its error and the details, where it tells them.
+[[nodiscard]] std::string tier_error_text(int status, std::string_view proxy_status);
+
 // How one request went. A run keeps one for each request.
 struct Reply {
   static constexpr std::uint16_t no_cache = 0xffff;
@@ -48,8 +52,11 @@ struct Reply {
 // How a run went. replies[i] belongs to the i-th request.
 struct Journal {
   std::vector<Reply> replies;
-  std::vector<std::string> caches;                // names that served, in order of appearance
-  std::map<std::string, std::uint64_t> failures;  // messages of requests without an answer
+  std::vector<std::string> caches;              // names that served, in order of appearance
+  std::map<std::string, std::uint64_t> errors;  // by status and reason, or why there was no answer
+
+  // Bounded: what comes after limits::replay_caches different ones is counted as others.
+  void count_error(const std::string& text);
 };
 
 }  // namespace ringside::replay

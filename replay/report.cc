@@ -13,7 +13,7 @@
 namespace ringside::replay {
 namespace {
 
-// What a tier's default cache key is made of, as far as it can be seen from here.
+// What a tier's cache key is made of, as far as it can be seen from here.
 std::uint64_t key_of(const LogRequest& request, std::string_view place) {
   http::Target target;
   const auto normalised = http::normalise_target(request.target, target);
@@ -29,7 +29,7 @@ bool before_in_table(const NamedTally& a, const NamedTally& b) {
 class Summary {
  public:
   Summary(const Journal& journal, const std::optional<Change>& change,
-          std::shared_ptr<const geo::CountryDatabase> countries)
+          std::shared_ptr<const geo::CountryDatabase> countries, TierKey key)
       : journal_(journal),
         change_(change),
         has_countries_(countries != nullptr),
@@ -37,6 +37,11 @@ class Summary {
         caches_(journal.caches.size()),
         newcomers_(find_newcomers()) {
     report_.change = change;
+    report_.key = std::move(key);
+    if (report_.key.unknown.empty() && report_.key.has_country && !has_countries_) {
+      report_.key.unknown =
+          fmt::format("the shard key {} has the country; give --geo", report_.key.text);
+    }
     if (change) {
       report_.moves.emplace();
       report_.phases = {{"warm-up", {}}, {"before", {}}, {"during", {}}, {"after", {}}};
@@ -47,9 +52,8 @@ class Summary {
     const geo::Country country = memo_.find(request.client);
     bool is_repeat = false;
     if (request.method == "GET" && !reply.is_error() && reply.status != 0) {
-      const std::string place =
-          has_countries_ ? std::string(country.code()) : request.client.text();
-      is_repeat = follow(keys_[key_of(request, place)], phase_of(index), reply);
+      is_repeat =
+          follow(keys_[key_of(request, place_of(request, country))], phase_of(index), reply);
     }
     count(report_.all, request, reply, is_repeat);
     if (change_) count(report_.phases[phase_of(index)].tally, request, reply, is_repeat);
@@ -71,8 +75,8 @@ class Summary {
               [](const NamedTally& a, const NamedTally& b) {
                 return std::pair(b.tally.requests, a.name) < std::pair(a.tally.requests, b.name);
               });
-    report_.failures.assign(journal_.failures.begin(), journal_.failures.end());
-    std::stable_sort(report_.failures.begin(), report_.failures.end(),
+    report_.errors.assign(journal_.errors.begin(), journal_.errors.end());
+    std::stable_sort(report_.errors.begin(), report_.errors.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     return std::move(report_);
   }
@@ -87,6 +91,14 @@ class Summary {
     bool was_asked = false;
     bool seen_after = false;
   };
+
+  // What of the key is in no target.
+  [[nodiscard]] std::string place_of(const LogRequest& request, const geo::Country& country) const {
+    const bool by_country = report_.key.has_country && has_countries_;
+    const bool by_address = report_.key.has_address || report_.key.has_country != by_country;
+    return (by_country ? std::string(country.code()) : "") +
+           (by_address ? request.client.text() : "");
+  }
 
   [[nodiscard]] std::size_t phase_of(std::uint64_t index) const {
     if (!change_) return warm_up;
@@ -162,8 +174,8 @@ std::optional<double> percent(std::uint64_t part, std::uint64_t whole) {
 std::optional<double> hit_rate_percent(const Tally& tally) {
   return percent(tally.hits, tally.gets);
 }
-std::optional<double> best_rate_percent(const Tally& tally) {
-  return percent(tally.repeats, tally.gets);
+std::optional<double> best_rate_percent(const Tally& tally, const TierKey& key) {
+  return key.unknown.empty() ? percent(tally.repeats, tally.gets) : std::nullopt;
 }
 
 bool Report::is_good() const noexcept {
@@ -173,9 +185,9 @@ bool Report::is_good() const noexcept {
 
 Report summarise(std::span<const LogRequest> requests, const Journal& journal,
                  const std::optional<Change>& change,
-                 std::shared_ptr<const geo::CountryDatabase> countries) {
+                 std::shared_ptr<const geo::CountryDatabase> countries, TierKey key) {
   RINGSIDE_CHECK(requests.size() == journal.replies.size());
-  Summary summary(journal, change, std::move(countries));
+  Summary summary(journal, change, std::move(countries), std::move(key));
   for (std::size_t i = 0; i < requests.size(); ++i) {
     summary.add(i, requests[i], journal.replies[i]);
   }

@@ -15,6 +15,7 @@
 #include "replay/histogram.h"
 #include "replay/reply.h"
 #include "replay/tier.h"
+#include "replay/tier_key.h"
 
 namespace ringside::replay {
 
@@ -41,7 +42,6 @@ struct Tally {
 };
 // nullopt where there were no GETs.
 [[nodiscard]] std::optional<double> hit_rate_percent(const Tally& tally);
-[[nodiscard]] std::optional<double> best_rate_percent(const Tally& tally);
 
 struct NamedTally {
   std::string name;
@@ -74,12 +74,14 @@ struct Report {
   std::optional<Change> change;
   std::optional<Moves> moves;
   std::uint64_t misses_again = 0;  // misses of keys that the same replica had fetched before
-  std::vector<std::pair<std::string, std::uint64_t>> failures;  // most frequent first
+  std::vector<std::pair<std::string, std::uint64_t>> errors;  // by reason, most frequent first
   std::vector<Comparison> comparisons;
   std::optional<std::uint64_t> origin_fetches;
+  TierKey key;  // by which repeats were told; where it is unknown, they say nothing
 
   // Filled in by who ran it.
-  std::string source;  // what was replayed, and to where
+  bool is_key_assumed = true;  // and not the tier's word
+  std::string source;          // what was replayed, and to where
   std::chrono::microseconds took{0};
   std::uint64_t skipped = 0;
   std::vector<AccessLog::Skipped> first_skipped;
@@ -88,10 +90,15 @@ struct Report {
   [[nodiscard]] bool is_good() const noexcept;
 };
 
-// `countries` may be null: keys are then told apart by the client's address. A function of values.
+// `countries` may be null: keys with the country are then told apart by the client's address, and
+// count as unknown. A function of values.
 [[nodiscard]] Report summarise(std::span<const LogRequest> requests, const Journal& journal,
                                const std::optional<Change>& change,
-                               std::shared_ptr<const geo::CountryDatabase> countries);
+                               std::shared_ptr<const geo::CountryDatabase> countries,
+                               TierKey key = {});
+
+// The share of GETs that were repeats; nullopt where there were none, or the key is unknown.
+[[nodiscard]] std::optional<double> best_rate_percent(const Tally& tally, const TierKey& key);
 
 // Compares what the client counted with what the tier says it did between two readings.
 void compare(Report& report, std::span<const LogRequest> requests, const Journal& journal,

@@ -12,21 +12,21 @@ using Json = nlohmann::ordered_json;
 
 Json as_value(std::optional<double> number) { return number ? Json(*number) : Json(nullptr); }
 
-Json as_object(const Tally& tally) {
+Json as_object(const Tally& tally, const TierKey& key) {
   return {{"requests", tally.requests},
           {"gets", tally.gets},
           {"hits", tally.hits},
           {"repeats", tally.repeats},
           {"hit_rate_percent", as_value(hit_rate_percent(tally))},
-          {"best_rate_percent", as_value(best_rate_percent(tally))},
+          {"best_rate_percent", as_value(best_rate_percent(tally, key))},
           {"errors", tally.errors},
           {"p50_us", tally.latency.percentile_us(50)},
           {"p99_us", tally.latency.percentile_us(99)}};
 }
 
-Json as_object(const std::vector<NamedTally>& groups) {
+Json as_object(const std::vector<NamedTally>& groups, const TierKey& key) {
   Json object = Json::object();
-  for (const NamedTally& group : groups) object[group.name] = as_object(group.tally);
+  for (const NamedTally& group : groups) object[group.name] = as_object(group.tally, key);
   return object;
 }
 
@@ -36,10 +36,11 @@ std::string as_json(const Report& report) {
   Json json{{"source", report.source},
             {"duration_us", report.took.count()},
             {"good", report.is_good()},
-            {"all", as_object(report.all)},
-            {"phases", as_object(report.phases)},
-            {"replicas", as_object(report.caches)},
-            {"countries", as_object(report.countries)},
+            {"shard_key", report.key.text},
+            {"all", as_object(report.all, report.key)},
+            {"phases", as_object(report.phases, report.key)},
+            {"replicas", as_object(report.caches, report.key)},
+            {"countries", as_object(report.countries, report.key)},
             {"misses_again", report.misses_again},
             {"skipped", report.skipped}};
   if (report.change && report.moves) {
@@ -59,8 +60,9 @@ std::string as_json(const Report& report) {
                                    {"by_metrics", one.by_metrics},
                                    {"agrees", one.agrees()}});
   }
-  json["failures"] = Json::object();
-  for (const auto& [message, count] : report.failures) json["failures"][message] = count;
+  if (!report.key.unknown.empty()) json["best_unknown"] = report.key.unknown;
+  json["errors_by_reason"] = Json::object();
+  for (const auto& [reason, count] : report.errors) json["errors_by_reason"][reason] = count;
   // Names come from the wire: bytes that are no UTF-8 are replaced.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

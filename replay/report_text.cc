@@ -48,7 +48,7 @@ void add_phases(Writer& out, const Report& report) {
   constexpr auto row = "  {:<18}{:>10}{:>10}{:>10}{:>10}{:>11}{:>11}{:>8}";
   const auto add = [&](std::string_view name, const Tally& tally) {
     out.line(row, name, grouped(tally.requests), grouped(tally.gets),
-             as_percent(hit_rate_percent(tally)), as_percent(best_rate_percent(tally)),
+             as_percent(hit_rate_percent(tally)), as_percent(best_rate_percent(tally, report.key)),
              as_milliseconds(tally.latency.percentile_us(50)),
              as_milliseconds(tally.latency.percentile_us(99)), grouped(tally.errors));
   };
@@ -109,9 +109,12 @@ void add_counts(Writer& out, const Report& report) {
 }
 
 void add_problems(Writer& out, const Report& report) {
-  for (std::size_t i = 0; i < report.failures.size() && i < limits::replay_rows_shown; ++i) {
-    out.line("  no answer                 {} × {}", grouped(report.failures[i].second),
-             printable(report.failures[i].first));
+  for (std::size_t i = 0; i < report.errors.size() && i < limits::replay_rows_shown; ++i) {
+    out.line("  {:<26}{} × {}", i == 0 ? "errors by reason" : "", grouped(report.errors[i].second),
+             printable(report.errors[i].first));
+  }
+  if (report.errors.size() > limits::replay_rows_shown) {
+    out.line("  {:<26}… and {} more reasons", "", report.errors.size() - limits::replay_rows_shown);
   }
   if (report.skipped == 0) return;
   out.line("  skipped                   {} lines of the log that are no request to replay:",
@@ -148,8 +151,16 @@ std::string as_table(const Report& report) {
            as_milliseconds(report.all.latency.percentile_us(99)));
   add_problems(out, report);
   out.line("");
-  out.line("  * the share of GETs whose {} had been asked for before in this run",
-           report.countries.empty() ? "client and path" : "country and path");
+  if (report.key.unknown.empty()) {
+    out.line("  * the share of GETs whose target{}{} had been asked for before in this run; {}",
+             report.key.has_country ? ", with the country," : "",
+             report.key.has_address ? ", with the client's address," : "",
+             report.is_key_assumed
+                 ? fmt::format("assumed is the shard key {}: --admin tells", report.key.text)
+                 : fmt::format("the tier's shard key is {}", report.key.text));
+  } else {
+    out.line("  * left out: {}", report.key.unknown);
+  }
   return out.text;
 }
 

@@ -73,6 +73,13 @@ Result<TierFigures> Tier::figures() const {
   return figures;
 }
 
+Result<TierKey> Tier::key() const {
+  const auto config = ask_("GET", "/config", "");
+  if (!config) return config.error();
+  if (config->status != 200) return unexpected("/config", *config);
+  return tier_key_from(config->body);
+}
+
 Result<Tier::State> Tier::state() const {
   const auto answer = ask_("GET", "/scale", "");
   if (!answer) return answer.error();

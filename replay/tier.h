@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "http1/admin_client.h"
+#include "replay/tier_key.h"
 
 namespace ringside::replay {
 
@@ -34,6 +35,7 @@ class Tier {
   [[nodiscard]] static Tier at(const Endpoint& admin, const std::string& token);
 
   [[nodiscard]] Result<TierFigures> figures() const;
+  [[nodiscard]] Result<TierKey> key() const;
   [[nodiscard]] Result<std::uint32_t> replicas() const;
   [[nodiscard]] Result<void> scale(std::uint32_t replicas) const;
   // True when the tier has that many replicas and every sidecar of it knows them.

@@ -126,7 +126,7 @@ TEST(Client, RecordsWhatEachAnswerSays) {
   EXPECT_EQ(journal.replies[2].status, 502);
   EXPECT_TRUE(journal.replies[2].is_error());
   EXPECT_TRUE(journal.replies[4].is_hit());
-  EXPECT_TRUE(journal.failures.empty());
+  EXPECT_EQ(journal.errors, (std::map<std::string, std::uint64_t>{{"502 connection_refused", 1}}));
   // The probe's connection, and one after `Connection: close`.
   EXPECT_EQ(tier.connections, 2);
 }
@@ -139,7 +139,7 @@ TEST(Client, AnAnswerCutShortIsNoAnswer) {
   EXPECT_EQ(journal.replies[1].failure, ErrorKind::disconnected);
   EXPECT_EQ(journal.replies[2].failure, std::nullopt);
   std::uint64_t failures = 0;
-  for (const auto& [message, count] : journal.failures) failures += count;
+  for (const auto& [message, count] : journal.errors) failures += count;
   EXPECT_EQ(failures, 2U);
 }
 

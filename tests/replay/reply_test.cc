@@ -62,5 +62,13 @@ TEST(IsTierError, TellsTheTiersAnswersFromTheOrigins) {
   EXPECT_FALSE(is_tier_error(404, std::nullopt, ""));
 }
 
+TEST(TierErrorText, IsStatusAndReason) {
+  EXPECT_EQ(tier_error_text(502, "cache-3; error=connection_refused"), "502 connection_refused");
+  EXPECT_EQ(
+      tier_error_text(504, "other, ringside; error=http_response_timeout; details=\"no \\\"x\""),
+      "504 http_response_timeout (no \"x)");
+  EXPECT_EQ(tier_error_text(400, ""), "400, refused by the sidecar");
+}
+
 }  // namespace
 }  // namespace ringside::replay

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/limits.h"
+
 namespace ringside::replay {
 namespace {
 
@@ -28,10 +30,10 @@ class Traffic {
     Reply reply;
     reply.failure = ErrorKind::refused;
     journal.replies.push_back(reply);
-    ++journal.failures["cannot connect"];
+    journal.count_error("no answer: cannot connect");
   }
   [[nodiscard]] Report report(const std::optional<Change>& change = std::nullopt) const {
-    return summarise(requests, journal, change, nullptr);
+    return summarise(requests, journal, change, nullptr, {false, false, "path", {}});
   }
 
   std::vector<LogRequest> requests;
@@ -56,7 +58,7 @@ TEST(Summarise, CountsGetsHitsAndWhatCouldHaveBeenOne) {
   EXPECT_EQ(report.all.errors, 1U);
   EXPECT_EQ(report.misses_again, 1U);
   EXPECT_DOUBLE_EQ(hit_rate_percent(report.all).value(), 40);
-  EXPECT_DOUBLE_EQ(best_rate_percent(report.all).value(), 60);
+  EXPECT_DOUBLE_EQ(best_rate_percent(report.all, report.key).value(), 60);
   EXPECT_EQ(report.all.latency.count(), 7U);
   ASSERT_EQ(report.caches.size(), 2U);
   EXPECT_EQ(report.caches[0].name, "cache-2");  // before cache-10
@@ -65,6 +67,21 @@ TEST(Summarise, CountsGetsHitsAndWhatCouldHaveBeenOne) {
   EXPECT_TRUE(report.countries.empty());
   EXPECT_TRUE(report.phases.empty());
   EXPECT_FALSE(report.is_good());
+}
+
+TEST(Summarise, KnowsWhatCouldHaveBeenAHitByTheKeyOfTheTierAlone) {
+  Traffic run;
+  run.add("/a", 1, Outcome::miss);
+  run.add("/a", 1, Outcome::hit);
+  run.requests[1].client = IpAddress::parse("192.0.2.8").value();
+  const auto best = [&](TierKey key) {
+    const Report report = summarise(run.requests, run.journal, std::nullopt, nullptr, key);
+    return best_rate_percent(report.all, report.key);
+  };
+  EXPECT_EQ(best({false, false, "path", {}}), 50);
+  EXPECT_EQ(best({false, true, "ip,path", {}}), 0);
+  EXPECT_EQ(best({true, false, "country,path", {}}), std::nullopt) << "without a database";
+  EXPECT_EQ(best({false, false, "path,header:x", "no log tells"}), std::nullopt);
 }
 
 TEST(Summarise, NothingIsNoRate) {
@@ -101,7 +118,7 @@ TEST(Summarise, FollowsKeysThroughAChange) {
     EXPECT_EQ(report.phases[i].tally.requests, expected[i]) << report.phases[i].name;
   }
   EXPECT_DOUBLE_EQ(hit_rate_percent(report.phases[3].tally).value(), 60);
-  EXPECT_DOUBLE_EQ(best_rate_percent(report.phases[3].tally).value(), 80);
+  EXPECT_DOUBLE_EQ(best_rate_percent(report.phases[3].tally, report.key).value(), 80);
 }
 
 TEST(Compare, CountsMustAgree) {
@@ -130,6 +147,17 @@ TEST(Compare, CountsMustAgree) {
   EXPECT_FALSE(report.is_good());
 }
 
+TEST(Journal, CountsErrorsWithABound) {
+  Journal journal;
+  for (std::size_t i = 0; i < limits::replay_caches + 7; ++i) {
+    journal.count_error("502 " + std::to_string(i));
+  }
+  journal.count_error("502 0");
+  EXPECT_EQ(journal.errors.size(), limits::replay_caches + 1);
+  EXPECT_EQ(journal.errors.at("others"), 7U);
+  EXPECT_EQ(journal.errors.at("502 0"), 2U);
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -153,6 +181,26 @@ TEST(AsTable, SaysWhatPeopleLookFor) {
   EXPECT_TRUE(has(table, "3 by /metrics: DISAGREE")) << table;
   EXPECT_TRUE(has(table, "line 7: the client sent no request")) << table;
   EXPECT_TRUE(has(table, "0.10 ms")) << table;
+}
+
+TEST(AsTable, TellsErrorsByReasonAndByWhichKeyItReckons) {
+  Traffic run;
+  run.add("/a", 1, Outcome::miss);
+  for (int i = 0; i < 2; ++i) run.add_failure("/b");
+  run.journal.count_error("502 connection_refused (cache-2)");
+  Report report = run.report();
+  std::string table = as_table(report);
+  EXPECT_TRUE(has(table, "errors by reason          2 × no answer: cannot connect\n")) << table;
+  EXPECT_TRUE(has(table, "                          1 × 502 connection_refused (cache-2)"))
+      << table;
+  EXPECT_TRUE(has(table,
+                  "whose target had been asked for before in this run; assumed is the shard "
+                  "key path: --admin tells"))
+      << table;
+  report.is_key_assumed = false;
+  EXPECT_TRUE(has(as_table(report), "in this run; the tier's shard key is path")) << table;
+  report.key.unknown = "no log tells";
+  EXPECT_TRUE(has(as_table(report), "  * left out: no log tells")) << table;
 }
 
 TEST(AsTable, NamesFromTheWireCantForgeLines) {
