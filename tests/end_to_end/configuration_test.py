@@ -265,7 +265,7 @@ class Shard(Tier):
 
     def test_which_replicas_it_assumed_is_said(self):
         done = ringside("shard", "--geo", self.countries(), "/a")
-        self.assertIn("--replicas is not given; taken are cache-0 to cache-9", done.stderr)
+        self.assertIn("without --replicas these are the owners among 10 replicas", done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 2)
         done = ringside("shard", "--geo", self.countries(), "--replicas", 10, "/a")
         self.assertEqual(done.stderr, "")
