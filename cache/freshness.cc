@@ -111,27 +111,33 @@ std::optional<Seconds> heuristic_lifetime(const http::Fields& fields, TimePoint 
 
 struct Lifetime {
   Seconds value{0};
-  LifetimeSource source = LifetimeSource::none;
+  LifetimeBy by = LifetimeBy::nobody;
 };
 
 Lifetime lifetime_of(const FreshnessInput& input, TimePoint date) {
-  using enum LifetimeSource;
+  using enum LifetimeBy;
   const auto& [status, fields, directives, times, rules] = input;
-  if (directives.s_maxage) return {*directives.s_maxage, origin};
-  if (directives.max_age) return {*directives.max_age, origin};
+  if (directives.s_maxage) return {*directives.s_maxage, s_maxage};
+  if (directives.max_age) return {*directives.max_age, max_age};
   // RFC 9213 §2.1: a targeted field stands in for Cache-Control and Expires.
   if (rules.heed_origin && !directives.is_targeted && fields.has("expires")) {
-    return {expires_lifetime(fields, date, times.received), origin};
+    return {expires_lifetime(fields, date, times.received), expires};
   }
   for (const StatusTtl& row : rules.ttl_by_status) {
-    if (row.first <= status && status <= row.last) return {row.ttl, rule};
+    if (row.first <= status && status <= row.last) return {row.ttl, ttl_by_status};
   }
   // `public` lets any response be stored (RFC 9111 §5.2.2.9, §4.2.2).
   if (!is_heuristically_cacheable(status) && !directives.is_public) return {};
-  if (rules.default_ttl) return {*rules.default_ttl, rule};
+  if (rules.default_ttl) return {*rules.default_ttl, default_ttl};
   if (!rules.heuristic) return {};
   const auto guess = heuristic_lifetime(fields, date, times.received);
   return guess ? Lifetime{*guess, heuristic} : Lifetime{};
+}
+
+// Without one the response counts as made when it came (RFC 9110 §6.6.1).
+TimePoint date_or_arrival(const FreshnessInput& input) noexcept {
+  const TimePoint received = input.times.received;
+  return date_of(input.fields, "date", received).value_or(received);
 }
 
 }  // namespace
@@ -156,8 +162,7 @@ bool is_heuristically_cacheable(int status) noexcept {
 Freshness freshness_of(const FreshnessInput& input) {
   const auto& directives = input.directives;
   const TimePoint received = input.times.received;
-  // Without one the response counts as made when it came (RFC 9110 §6.6.1).
-  const TimePoint date = date_of(input.fields, "date", received).value_or(received);
+  const TimePoint date = date_or_arrival(input);
 
   Freshness out;
   out.received = input.times.resident_at();
@@ -173,7 +178,7 @@ Freshness freshness_of(const FreshnessInput& input) {
 
   const Lifetime lifetime = lifetime_of(input, date);
   out.lifetime = lifetime.value;
-  out.source = lifetime.source;
+  out.source = source_of(lifetime.by);
 
   out.stale_while_revalidate = directives.stale_while_revalidate;
   out.stale_if_error = directives.stale_if_error;
@@ -184,6 +189,27 @@ Freshness freshness_of(const FreshnessInput& input) {
     if (!out.stale_if_error) out.stale_if_error = rules.stale_if_error;
   }
   return out;
+}
+
+LifetimeSource source_of(LifetimeBy by) noexcept {
+  switch (by) {
+    case LifetimeBy::nobody:
+      return LifetimeSource::none;
+    case LifetimeBy::s_maxage:
+    case LifetimeBy::max_age:
+    case LifetimeBy::expires:
+      return LifetimeSource::origin;
+    case LifetimeBy::ttl_by_status:
+    case LifetimeBy::default_ttl:
+      return LifetimeSource::rule;
+    case LifetimeBy::heuristic:
+      return LifetimeSource::heuristic;
+  }
+  return LifetimeSource::none;
+}
+
+LifetimeBy lifetime_by(const FreshnessInput& input) {
+  return lifetime_of(input, date_or_arrival(input)).by;
 }
 
 Seconds age(const Freshness& freshness, TimePoint now) noexcept {

@@ -69,6 +69,12 @@ struct FreshnessInput {
 // the rules say, then a heuristic.
 [[nodiscard]] Freshness freshness_of(const FreshnessInput& input);
 
+// Which directive, field or rule gave a lifetime.
+enum class LifetimeBy { nobody, s_maxage, max_age, expires, ttl_by_status, default_ttl, heuristic };
+[[nodiscard]] LifetimeSource source_of(LifetimeBy by) noexcept;
+// The one by which freshness_of() gives that answer its lifetime.
+[[nodiscard]] LifetimeBy lifetime_by(const FreshnessInput& input);
+
 // current_age of §4.2.3. `now`, here as in all that asks for how long something has been kept, is
 // Clock::resident_now: a wall clock that is set back would make what is stored fresh again.
 [[nodiscard]] Seconds age(const Freshness& freshness, TimePoint now) noexcept;

@@ -84,25 +84,44 @@ std::string_view name_in_key(const Route* route) noexcept {
   return route->name;
 }
 
-// What the store may do with it (RFC 9111 §3, §4).
+// Why the store may not be asked (RFC 9111 §4).
+StoreObjection objection_to_use(const http::RequestHead& request, bool bypass, bool upgrades) {
+  if (request.method != "GET" && request.method != "HEAD") return StoreObjection::method;
+  if (request.framing.kind != http::Framing::Kind::none) return StoreObjection::content;
+  if (upgrades) return StoreObjection::upgrade;
+  if (bypass) return StoreObjection::bypass_rule;
+  if (http::has_origin_condition(request.fields)) return StoreObjection::condition;
+  return StoreObjection::none;
+}
+
+// Why the answer to a request that the store may be asked for may not be stored (§3).
+StoreObjection objection_to_fill(const http::RequestHead& request, bool no_store,
+                                 const RequestContext& context) {
+  if (request.method != "GET") return StoreObjection::method;
+  if (context.directives.no_store) return StoreObjection::no_store;
+  if (no_store) return StoreObjection::no_store_rule;
+  if (!context.ranges) return StoreObjection::none;
+  // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say; but
+  // the first slice tells as well.
+  if (context.ranges->specs.size() != 1) return StoreObjection::ranges;
+  const bool in_slices = context.route != nullptr && context.rules().slice_size_bytes > 0;
+  const bool is_origins = !in_slices && request.fields.has("if-range");
+  return is_origins ? StoreObjection::if_range : StoreObjection::none;
+}
+
 void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
                    RequestContext& context) {
   context.ranges.reset();
-  const bool reads = request.method == "GET" || request.method == "HEAD";
-  const bool whole = request.framing.kind == http::Framing::Kind::none && !context.hop.upgrades;
-  const bool known = reads && whole && !bypass && !http::has_origin_condition(request.fields);
-  context.may_use_store = known;
+  context.objection = objection_to_use(request, bypass, context.hop.upgrades);
+  context.may_use_store = context.objection == StoreObjection::none;
   context.may_keep_answer = !bypass && !no_store && !context.directives.no_store;
-  bool fills = request.method == "GET" && known && context.may_keep_answer;
-  if (known && request.method == "GET" && request.fields.has("range")) {
+  context.may_fill_store = false;
+  if (!context.may_use_store) return;
+  if (request.method == "GET" && request.fields.has("range")) {
     context.ranges = http::parse_range(*request.fields.combined("range"));
-    // Of several ranges nothing can be stored, and what If-Range decides is the origin's to say;
-    // but the first slice tells as well.
-    const bool one = context.ranges && context.ranges->specs.size() == 1;
-    const bool in_slices = context.route != nullptr && context.rules().slice_size_bytes > 0;
-    fills = fills && (!context.ranges || (one && (in_slices || !request.fields.has("if-range"))));
   }
-  context.may_fill_store = fills;
+  context.objection = objection_to_fill(request, no_store, context);
+  context.may_fill_store = context.objection == StoreObjection::none;
 }
 
 }  // namespace

@@ -16,6 +16,20 @@
 
 namespace ringside::cache {
 
+// Why the store has no say in a request, or nothing is stored of its answer: the first that holds.
+enum class StoreObjection {
+  none,
+  method,         // neither GET nor HEAD; of an answer to HEAD nothing is stored
+  content,        // the request has content
+  upgrade,        // it asks for another protocol
+  bypass_rule,    // the route's `bypass`
+  condition,      // If-Match and the like, which are the origin's to judge
+  no_store,       // the request's no-store
+  no_store_rule,  // the route's `no_store`
+  ranges,         // more than one
+  if_range,
+};
+
 // What a replica has understood of a request before it asks anybody. Reused from request to request
 // of a connection.
 struct RequestContext {
@@ -41,8 +55,9 @@ struct RequestContext {
   std::optional<http::RangeSet> ranges;  // that a GET asks for
   // Where not empty, nothing but the entity with this tag will do, however old (see slice_key).
   std::string entity_tag;
-  bool may_use_store = false;    // a stored response may answer it
-  bool may_fill_store = false;   // and its own answer may be stored and shared
+  bool may_use_store = false;                       // a stored response may answer it
+  bool may_fill_store = false;                      // and its own answer may be stored and shared
+  StoreObjection objection = StoreObjection::none;  // why one of them is not so
   bool authorized = false;       // the client sent Authorization, whatever the rules make of it
   bool may_keep_answer = false;  // nobody says that its answer may not be stored
 

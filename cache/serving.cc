@@ -11,10 +11,11 @@ namespace ringside::cache {
 namespace {
 
 // RFC 9111 §5.2.1.1, §5.2.1.3: what the client does not want, fresh or not.
-bool is_unwanted(const http::RequestDirectives& request, Seconds current_age,
-                 Seconds left) noexcept {
-  return (request.max_age && current_age > *request.max_age) ||
-         (request.min_fresh && left < *request.min_fresh);
+std::optional<Grounds> unwanted_by(const http::RequestDirectives& request, Seconds current_age,
+                                   Seconds left) noexcept {
+  if (request.max_age && current_age > *request.max_age) return Grounds::request_max_age;
+  if (request.min_fresh && left < *request.min_fresh) return Grounds::request_min_fresh;
+  return std::nullopt;
 }
 
 // A request's stale-if-error stands before all else that it says.
@@ -23,7 +24,7 @@ bool may_be_given_after_failure(const Freshness& stored, const http::RequestDire
   if (stored.no_cache) return false;
   const Seconds current_age = age(stored, now);
   const Seconds left = stored.lifetime - current_age;
-  const bool is_refused = request.no_cache || is_unwanted(request, current_age, left);
+  const bool is_refused = request.no_cache || unwanted_by(request, current_age, left);
   if (is_refused && !request.stale_if_error) return false;
   return left > Seconds{0} || may_be_stale(stored, request, occasion, -left);
 }
@@ -39,16 +40,27 @@ std::uint64_t mixed(std::uint64_t key_hash, TimePoint received) noexcept {
 
 Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
               TimePoint now) noexcept {
-  if (stored == nullptr) return Verdict::absent;
-  if (request.no_cache || stored->no_cache) return Verdict::must_validate;
+  return judgement(stored, request, now).verdict;
+}
+
+Judgement judgement(const Freshness* stored, const http::RequestDirectives& request,
+                    TimePoint now) noexcept {
+  using enum Verdict;
+  if (stored == nullptr) return {absent, Grounds::nothing};
+  if (request.no_cache) return {must_validate, Grounds::request_no_cache};
+  if (stored->no_cache) return {must_validate, Grounds::response_no_cache};
   const Seconds current_age = age(*stored, now);
   const Seconds left = stored->lifetime - current_age;
-  if (is_unwanted(request, current_age, left)) return Verdict::must_validate;
-  if (left > Seconds{0}) return Verdict::fresh;
-  if (!may_be_stale(*stored, request, Occasion::at_once, -left)) return Verdict::must_validate;
+  if (const auto grounds = unwanted_by(request, current_age, left)) {
+    return {must_validate, *grounds};
+  }
+  if (left > Seconds{0}) return {fresh, Grounds::lifetime};
+  if (!may_be_stale(*stored, request, Occasion::at_once, -left)) {
+    return {must_validate, stored->must_revalidate ? Grounds::never_stale : Grounds::stale};
+  }
   return is_in_window(*stored, request, Occasion::at_once, -left)
-             ? Verdict::stale_while_revalidating
-             : Verdict::stale;
+             ? Judgement{stale_while_revalidating, Grounds::stale_while_revalidate}
+             : Judgement{stale, Grounds::request_max_stale};
 }
 
 http::RequestDirectives heeded(http::RequestDirectives asked,

@@ -20,6 +20,27 @@ enum class Verdict {
 [[nodiscard]] Verdict judge(const Freshness* stored, const http::RequestDirectives& request,
                             TimePoint now) noexcept;
 
+// What a verdict is given by: the first that decides.
+enum class Grounds {
+  nothing,                 // is stored
+  request_no_cache,        // the request's no-cache
+  response_no_cache,       // the response's
+  request_max_age,         // it is older than the request wants
+  request_min_fresh,       // it is not fresh for as long as the request wants
+  lifetime,                // something is left of it
+  request_max_stale,       // nothing is left; so stale the request takes it
+  stale_while_revalidate,  // nothing is left; the response or the route lets it be given
+  never_stale,             // nothing is left; see is_never_stale of cache/staleness.h
+  stale,                   // nothing is left, and nobody lets it be given
+};
+// The same, with what decided.
+struct Judgement {
+  Verdict verdict = Verdict::absent;
+  Grounds grounds = Grounds::nothing;
+};
+[[nodiscard]] Judgement judgement(const Freshness* stored, const http::RequestDirectives& request,
+                                  TimePoint now) noexcept;
+
 // The directives of a request as far as the route heeds them (Rules::client_no_cache): what a
 // client asks of the age of what is stored counts for nothing where the origin was asked not long
 // ago.

@@ -41,6 +41,36 @@ void expect_lifetimes(const std::vector<LifetimeRow>& rows, const Rules& rules =
   }
 }
 
+TEST(Freshness, NamesWhoGaveTheLifetime) {
+  using enum LifetimeBy;
+  Rules rules;
+  rules.ttl_by_status = {{404, 404, Seconds{9}}};
+  Rules lasting = rules;
+  lasting.default_ttl = Seconds{5};
+  struct Row {
+    http::Fields fields;
+    int status;
+    const Rules& rules;
+    LifetimeBy by;
+  };
+  const std::vector<Row> rows{
+      {fields_of({{"Cache-Control", "max-age=5, s-maxage=7"}, date, hour}), 200, rules, s_maxage},
+      {fields_of({{"Cache-Control", "max-age=5"}, date, hour}), 404, rules, max_age},
+      {fields_of({date, hour}), 404, rules, expires},
+      {fields_of({date}), 404, lasting, ttl_by_status},
+      {fields_of({date, tenth_of_an_hour}), 200, lasting, default_ttl},
+      {fields_of({date, tenth_of_an_hour}), 200, rules, heuristic},
+      {fields_of({date}), 200, rules, nobody},
+  };
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto& [fields, status, of_route, by] = rows[row];
+    const auto directives = effective_directives(fields, of_route);
+    const FreshnessInput input{status, fields, directives, {received, received}, of_route};
+    EXPECT_EQ(lifetime_by(input), by) << row;
+    EXPECT_EQ(source_of(by), freshness_of(input).source) << row;
+  }
+}
+
 TEST(Freshness, Rfc9111Section4Point2Point1ChoosesTheLifetime) {
   expect_lifetimes({
       {fields_of({{"Cache-Control", "max-age=5, s-maxage=7"}, date, hour}), Seconds{7}},

@@ -39,27 +39,30 @@ struct UseRow {
   std::string request;  // to the end of its fields
   bool may_use;
   bool may_fill;
+  StoreObjection objection = StoreObjection::none;
 };
 
 TEST(RequestContext, KnowsWhatTheStoreMayBeAskedFor) {
   const auto settings = some_settings();
+  using enum StoreObjection;
   const std::vector<UseRow> rows{
       {"GET / HTTP/1.1\r\nHost: a.test\r\n", true, true},
       {"GET / HTTP/1.0\r\nHost: a.test\r\n", true, true},
-      {"HEAD / HTTP/1.1\r\nHost: a.test\r\n", true, false},
-      {"POST / HTTP/1.1\r\nHost: a.test\r\n", false, false},
-      {"get / HTTP/1.1\r\nHost: a.test\r\n", false, false},
-      {"OPTIONS / HTTP/1.1\r\nHost: a.test\r\n", false, false},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n", false, false},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n", false, false},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-store\r\n", true, false},
+      {"HEAD / HTTP/1.1\r\nHost: a.test\r\n", true, false, method},
+      {"POST / HTTP/1.1\r\nHost: a.test\r\n", false, false, method},
+      {"get / HTTP/1.1\r\nHost: a.test\r\n", false, false, method},
+      {"OPTIONS / HTTP/1.1\r\nHost: a.test\r\n", false, false, method},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n", false, false, content},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n", false, false, content},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-store\r\n", true, false, no_store},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nCache-Control: no-cache\r\n", true, true},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\n", true, true},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1,3-4\r\n", true, false},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\n", true, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1,3-4\r\n", true, false, ranges},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\n", true, false,
+       if_range},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nRange: lines=0-1\r\n", true, true},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Match: \"a\"\r\n", false, false},
-      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Unmodified-Since: x\r\n", false, false},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Match: \"a\"\r\n", false, false, condition},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-Unmodified-Since: x\r\n", false, false, condition},
       {"GET / HTTP/1.1\r\nHost: a.test\r\nIf-None-Match: \"a\"\r\n", true, true},
   };
   for (const UseRow& row : rows) {
@@ -67,6 +70,27 @@ TEST(RequestContext, KnowsWhatTheStoreMayBeAskedFor) {
     ASSERT_TRUE(read_context(row.request + "\r\n", context, settings)) << row.request;
     EXPECT_EQ(context.may_use_store, row.may_use) << row.request;
     EXPECT_EQ(context.may_fill_store, row.may_fill) << row.request;
+    EXPECT_EQ(context.objection, row.objection) << row.request;
+  }
+}
+
+TEST(RequestContext, TellsWhatOfTheRouteForbidsTheStore) {
+  Route route{"all", {"a.test", "/"}, {net::Origin{Endpoint{"10.0.0.1", 1}}}};
+  route.rules.bypass = {{Condition::In::header, "X-Bypass", std::nullopt}};
+  route.rules.no_store = {{Condition::In::query, "preview", std::nullopt}};
+  const auto settings = settings_of({route});
+  const std::vector<UseRow> rows{
+      {"GET / HTTP/1.1\r\nHost: a.test\r\n", true, true},
+      {"GET / HTTP/1.1\r\nHost: a.test\r\nX-Bypass: 1\r\n", false, false,
+       StoreObjection::bypass_rule},
+      {"GET /?preview HTTP/1.1\r\nHost: a.test\r\n", true, false, StoreObjection::no_store_rule},
+  };
+  for (const UseRow& row : rows) {
+    RequestContext context;
+    ASSERT_TRUE(read_context(row.request + "\r\n", context, settings)) << row.request;
+    EXPECT_EQ(context.may_use_store, row.may_use) << row.request;
+    EXPECT_EQ(context.may_fill_store, row.may_fill) << row.request;
+    EXPECT_EQ(context.objection, row.objection) << row.request;
   }
 }
 
