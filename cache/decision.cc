@@ -229,10 +229,6 @@ Action decide_new(const Fetched& fetched, const http::ResponseHead& response) {
   return action;
 }
 
-bool validates(const FetchPlan& plan) noexcept {
-  return plan.validated && plan.validated->head->status() / 100 == 2;
-}
-
 bool takes_stale(const StoredPointer& stored, const RequestContext& context,
                  const http::Fields& request, Flight::Completion why, TimePoint now) {
   if (!stored || !is_enough(*stored, context, request, now)) return false;

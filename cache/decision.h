@@ -81,9 +81,6 @@ struct Action {
 // One has answered something else than was asked for, which is what a later GET would get.
 [[nodiscard]] Action decide_new(const Fetched& fetched, const http::ResponseHead& response);
 
-// True where what is stored is asked for by condition. Conditions are about what a 200 would have
-// (RFC 9110 §13.2.1): a stored 404 can't be confirmed.
-[[nodiscard]] bool validates(const FetchPlan& plan) noexcept;
 // RFC 9111 §4.2.4: what is stale is better than nothing, unless something forbids it. `why`:
 // unreachable or failed.
 [[nodiscard]] bool takes_stale(const StoredPointer& stored, const RequestContext& context,

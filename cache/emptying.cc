@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/internal_fields.h"
 #include "net/waiter.h"
 
 namespace ringside::cache {
@@ -17,6 +18,14 @@ Task<std::size_t> purge_by_steps(CoreState& core, std::string prefix) {
   }
   core.shared.flights.forget_all();
   co_return purge.removed();
+}
+
+std::optional<MissedPurges::News> told_news(const RequestContext& context,
+                                            const http::Fields& request) {
+  if (!context.from_sidecar) return std::nullopt;
+  const auto value = request.first(http::internal::missed);
+  const auto purges = request.first(http::internal::purges_done);
+  return value ? MissedPurges::read(*value, purges.value_or("")) : std::nullopt;
 }
 
 Task<bool> heed(CoreState& core, const MissedPurges::News& news) {

@@ -21,8 +21,7 @@ Fetch::Fetch(CoreState& core, const Settings& settings, const http::RequestHead&
       purpose_(purpose),
       known_(found.response),
       plan_(plan_fetch(context, found.response)),
-      variant_(found.vary.empty() ? std::string{} : http::variant_key(found.vary, request.fields)) {
-}
+      variant_(variant_asked(found, request.fields)) {}
 
 FlightTable::Joined Fetch::join() {
   Shared& shared = core_.shared;
@@ -30,13 +29,8 @@ FlightTable::Joined Fetch::join() {
   const bool alone = purpose_ == Purpose::answer &&
                      shared.uncacheable.contains(context_.key, core_.core.steady_now());
   if (alone) return shared.flights.lead_alone(context_.key, purges_seen);
-  // What brings the whole serves all; what brings a part serves those who want that part. Who wants
-  // one entity and no other takes no part in what brings the present one.
-  std::string name = variant_;
-  const bool brings_part = !plan_.range.empty() && !plan_.completed;
-  if (brings_part) name.append("\n").append(plan_.range);
-  if (!context_.entity_tag.empty()) name.append("\n").append(context_.entity_tag);
-  return shared.flights.join(context_.key, name, purges_seen);
+  return shared.flights.join(context_.key, flight_name(variant_, plan_, context_.entity_tag),
+                             purges_seen);
 }
 
 Task<Fetch::From> Fetch::run() {
@@ -107,19 +101,9 @@ Fetched Fetch::fetched() const {
           core_.shared.store.object_limit_bytes()};
 }
 
-// Views into the plan: good until there is another one.
-Asking Fetch::asking() const {
-  Asking asking;
-  asking.fills = true;
-  if (validates(plan_)) asking.validated = plan_.validated->head.get();
-  asking.range = plan_.range;
-  if (plan_.completed) asking.same_as = plan_.completed->head.get();
-  return asking;
-}
-
 // nullopt: it is stored by now.
 Task<std::optional<Action>> Fetch::ask() {
-  Asking asked_for = asking();
+  Asking asked_for = asking_of(plan_);
   hop::UpstreamRequest outgoing;
   outgoing.method = context_.method;
   outgoing.interim_to = interim_to_;
@@ -134,7 +118,7 @@ Task<std::optional<Action>> Fetch::ask() {
     // What others were asked for may have moved here meanwhile; if not all of it, a part of it, and
     // the plan is another one.
     if (fill_.was_looked_for && is_answered_meanwhile()) co_return std::nullopt;
-    asked_for = asking();
+    asked_for = asking_of(plan_);
     asked = co_await ask_origin(core_, settings_, request_, context_, asked_for, allowed, outgoing);
   }
   times_.received = core_.core.now();
@@ -153,7 +137,8 @@ Fetch::From Fetch::carry_out(Leadership& leadership, Action action) {
   Shared& shared = core_.shared;
   if (action.outdated) shared.store.erase(context_.key, action.outdated);
   if (action.memory == Action::Memory::uncacheable) {
-    shared.uncacheable.remember(context_.key, core_.core.steady_now() + limits::uncacheable_ttl);
+    shared.uncacheable.remember(context_.key, core_.core.steady_now() + limits::uncacheable_ttl,
+                                action.storability);
   } else if (action.memory == Action::Memory::cacheable) {
     shared.uncacheable.forget(context_.key);
   }

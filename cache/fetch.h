@@ -75,7 +75,6 @@ class Fetch {
   Task<From> lead();
   Task<std::optional<From>> follow(SteadyPoint deadline);
   Task<std::optional<Action>> ask();
-  [[nodiscard]] Asking asking() const;
   [[nodiscard]] Fetched fetched() const;
   From give_found(Leadership& leadership);
   From carry_out(Leadership& leadership, Action action);

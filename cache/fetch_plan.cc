@@ -5,6 +5,7 @@
 #include "cache/parts.h"
 #include "cache/sliced_object.h"
 #include "http/conditional.h"
+#include "http/vary.h"
 
 namespace ringside::cache {
 
@@ -30,6 +31,30 @@ FetchPlan plan_fetch(const RequestContext& context, const StoredPointer& stored)
     plan.completed = stored;
   }
   return plan;
+}
+
+bool validates(const FetchPlan& plan) noexcept {
+  return plan.validated && plan.validated->head->status() / 100 == 2;
+}
+
+Asking asking_of(const FetchPlan& plan) noexcept {
+  Asking asking;
+  asking.fills = true;
+  if (validates(plan)) asking.validated = plan.validated->head.get();
+  asking.range = plan.range;
+  if (plan.completed) asking.same_as = plan.completed->head.get();
+  return asking;
+}
+
+std::string variant_asked(const Store::Found& found, const http::Fields& request) {
+  return found.vary.empty() ? std::string{} : http::variant_key(found.vary, request);
+}
+
+std::string flight_name(std::string variant, const FetchPlan& plan, const std::string& entity_tag) {
+  const bool brings_part = !plan.range.empty() && !plan.completed;
+  if (brings_part) variant.append("\n").append(plan.range);
+  if (!entity_tag.empty()) variant.append("\n").append(entity_tag);
+  return variant;
 }
 
 }  // namespace ringside::cache

@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "cache/messages.h"
 #include "cache/request_context.h"
+#include "cache/store.h"
 #include "cache/stored_response.h"
 
 namespace ringside::cache {
@@ -28,5 +30,21 @@ struct FetchPlan {
 //   the beginning, the whole wanted  ask for the rest, where an entity tag tells that it fits
 //   else                             ask for what is wanted
 [[nodiscard]] FetchPlan plan_fetch(const RequestContext& context, const StoredPointer& stored);
+
+// True where what is stored is asked for by condition. Conditions are about what a 200 would have
+// (RFC 9110 §13.2.1): a stored 404 can't be confirmed.
+[[nodiscard]] bool validates(const FetchPlan& plan) noexcept;
+
+// How the origin is asked by it. Views into the plan.
+[[nodiscard]] Asking asking_of(const FetchPlan& plan) noexcept;
+
+// The variant that a request asks for, by what the store has for its key.
+[[nodiscard]] std::string variant_asked(const Store::Found& found, const http::Fields& request);
+
+// What tells a flight from others of its key. What brings the whole serves all; what brings a part
+// serves those who want that part. Who wants one entity and no other takes no part in what brings
+// the present one.
+[[nodiscard]] std::string flight_name(std::string variant, const FetchPlan& plan,
+                                      const std::string& entity_tag);
 
 }  // namespace ringside::cache

@@ -23,6 +23,12 @@ FlightTable::Joined FlightTable::join(const CacheKey& key, const std::string& na
   return {flight, true};
 }
 
+bool FlightTable::contains(const CacheKey& key, const std::string& name) {
+  Stripe& stripe = stripes_[key.hash % stripe_count];
+  const std::lock_guard lock(stripe.mutex);
+  return stripe.flights.contains(name_of(key, name));
+}
+
 FlightTable::Joined FlightTable::lead_alone(const CacheKey& key, std::uint64_t purges_seen) {
   return join(key, "\nalone " + std::to_string(alone_.fetch_add(1)), purges_seen);
 }

@@ -21,6 +21,8 @@ class FlightTable {
   };
   [[nodiscard]] Joined join(const CacheKey& key, const std::string& name,
                             std::uint64_t purges_seen);
+  // Whether there is one that such a request would join.
+  [[nodiscard]] bool contains(const CacheKey& key, const std::string& name);
   // A flight that nobody else joins. It is invalidated like others.
   [[nodiscard]] Joined lead_alone(const CacheKey& key, std::uint64_t purges_seen);
   // Nobody joins it any more; who has joined stays. Before the leader's response can be found in

@@ -5,6 +5,7 @@
 #include "cache/bucket_moves.h"
 #include "cache/decision.h"
 #include "cache/emptying.h"
+#include "cache/explanation_answer.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
 #include "cache/invalidation.h"
@@ -25,22 +26,6 @@ namespace ringside::cache {
 namespace {
 
 using Forward = http::CacheStatus::Forward;
-
-// Why a request had to go forward (RFC 9211 §2.2).
-Forward forward_reason(const Transaction& transaction) {
-  const RequestContext& context = transaction.context;
-  const Store::Found& found = transaction.found;
-  if (context.method != "GET" && context.method != "HEAD") return Forward::method;
-  if (!context.may_use_store) return Forward::bypass;
-  if (!found.response) {
-    if (!context.may_fill_store) return Forward::bypass;
-    return found.vary.empty() ? Forward::uri_miss : Forward::vary_miss;
-  }
-  if (context.directives.no_cache) return Forward::request;
-  const bool enough =
-      is_enough(*found.response, context, transaction.request->fields, transaction.resident_now());
-  return enough ? Forward::stale : Forward::partial;
-}
 
 constexpr std::string_view speaks_unproven =
     "internal fields without a proof of membership are ignored; a sidecar needs this tier's "
@@ -125,7 +110,8 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   transaction_.caller = &caller;
   const RequestContext& context = transaction_.context;
   if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // 15, 16
-  if (const auto news = told_by_sidecar()) {
+  if (transaction_.is_explained) co_return explain_to_sidecar(response);
+  if (const auto news = told_news(context, request.fields)) {
     const bool heeded = co_await heed(transaction_.core, *news);
     if (!heeded) co_return refuse(not_empty_yet(), response);
   }
@@ -165,14 +151,16 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 Result<void> Handler::look() {
   const bool is_member = is_from_member();
   if (!is_member) {
-    const bool invalidates = transaction_.request->fields.has(http::internal::invalidate);
+    const bool is_for_members = transaction_.request->fields.has(http::internal::invalidate) ||
+                                transaction_.request->fields.has(http::internal::explain);
     transaction_.is_from_impostor = strip_internal(transaction_.request->fields);
-    if (invalidates || transaction_.is_from_impostor) {
+    if (is_for_members || transaction_.is_from_impostor) {
       const bool has_key = transaction_.settings->peer_keys != nullptr;
       complain(from_, has_key ? speaks_unproven : speaks_to_keyless);
     }
-    if (invalidates) return not_a_member();
+    if (is_for_members) return not_a_member();
   }
+  if (const auto begun = begin_explaining(transaction_); !begun) return begun;
   auto understood = read_context(*transaction_.request, *transaction_.settings,
                                  transaction_.core.identity.via, from_, transaction_.context,
                                  is_member ? Keyspace::members : Keyspace::strangers);
@@ -183,20 +171,12 @@ Result<void> Handler::look() {
                                 core.core.steady_now());
   }
   if (!understood) return understood;
-  transaction_.status.forward = forward_reason(transaction_);
+  transaction_.status.forward = transaction_.forward_reason();
   if (transaction_.context.route != nullptr && transaction_.rules().status_key) {
     transaction_.shown_key = readable(transaction_.context.key);
     transaction_.status.key = transaction_.shown_key;
   }
   return understood;
-}
-
-std::optional<MissedPurges::News> Handler::told_by_sidecar() const {
-  if (!transaction_.context.from_sidecar) return std::nullopt;
-  const http::Fields& fields = transaction_.request->fields;
-  const auto value = fields.first(http::internal::missed);
-  const auto purges = fields.first(http::internal::purges_done);
-  return value ? MissedPurges::read(*value, purges.value_or("")) : std::nullopt;
 }
 
 Decision Handler::look_up() {
@@ -209,19 +189,32 @@ Decision Handler::look_up() {
     transaction_.is_asker_unknown = !core.shared.holders.knows(asker);
   }
   if (context.may_use_store) {
-    transaction_.found =
-        transaction_.core.shared.store.find(context.key, transaction_.request->fields);
+    transaction_.found = transaction_.core.shared.store.find(
+        context.key, transaction_.request->fields, transaction_.look);
     if (const auto& stored = transaction_.found.response) {
       transaction_.context.directives =
           heeded(context.directives, context.rules().client_no_cache, stored->head->freshness(),
                  transaction_.resident_now());
     }
-    transaction_.status.forward = forward_reason(transaction_);
+    transaction_.status.forward = transaction_.forward_reason();
   }
   const bool slices_are_stored =
       context.directives.only_if_cached && are_slices_stored(transaction_);
   return decide(context, transaction_.request->fields, transaction_.found.response,
                 slices_are_stored, transaction_.resident_now());
+}
+
+// What would be done, and nothing of it is.
+void Handler::explain_to_sidecar(http::Response& response) {
+  const auto news = told_news(transaction_.context, transaction_.request->fields);
+  if (news && !transaction_.core.shared.missed.has_heeded(*news)) {
+    transaction_.look = Store::Look::nowhere;
+  }
+  const http::RequestDirectives asked = transaction_.context.directives;
+  const Decision decision = look_up();
+  const auto holder = fetches_for_bucket(decision) ? other_holder() : std::nullopt;
+  if (holder) return name_holder(*holder, response);
+  answer_explanation(transaction_, decision, asked, response);
 }
 
 // A member asks for something of a bucket of which we have nothing stored for it.
@@ -254,7 +247,8 @@ std::optional<std::string> Handler::other_holder() {
 }
 
 void Handler::name_holder(std::string_view holder, http::Response& response) {
-  if (!transaction_.context.fills_peer) transaction_.core.sheet.count("ringside_refusals_total");
+  const bool counts = !transaction_.context.fills_peer && !transaction_.is_explained;
+  if (counts) transaction_.core.sheet.count("ringside_refusals_total");
   transaction_.outcome = metrics::Outcome::bypass;
   response.begin(421, http::reason_of(421));
   response.fields.add("Content-Length", "0");
@@ -317,7 +311,7 @@ void Handler::answer_options(http::Response& response) {
   } else {
     http::make_options_response(response, transaction_.now());
   }
-  if (const auto news = told_by_sidecar()) {
+  if (const auto news = told_news(transaction_.context, transaction_.request->fields)) {
     response.fields.add(http::internal::heeded, fmt::to_string(news->number));
   }
   if (transaction_.is_from_impostor) response.fields.add(http::internal::unproven, "1");
@@ -349,7 +343,8 @@ Task<void> Handler::purge(http::Response& response) {
 }
 
 void Handler::refuse(const Error& error, http::Response& response) {
-  if (error.source == ErrorSource::client || transaction_.is_from_exchange) {
+  const bool counts = error.source == ErrorSource::client || transaction_.is_from_exchange;
+  if (counts && !transaction_.is_explained) {
     transaction_.core.sheet.count_error(error);
   }
   transaction_.is_from_exchange = false;
@@ -384,8 +379,10 @@ void Handler::cut() {
 void Handler::sent(const hop::Sent& sent) {
   metrics::CoreSheet& sheet = transaction_.core.sheet;
   if (sent.failure && transaction_.is_from_exchange) sheet.count_error(*sent.failure);
-  sheet.count_request(0, transaction_.context.country, transaction_.outcome, sent.took,
-                      sent.body_bytes);
+  if (!transaction_.is_explained) {
+    sheet.count_request(0, transaction_.context.country, transaction_.outcome, sent.took,
+                        sent.body_bytes);
+  }
   transaction_.let_go();
 }
 

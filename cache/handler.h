@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "cache/decision.h"
-#include "cache/missed_purges.h"
 #include "cache/stalled.h"
 #include "cache/transaction.h"
 #include "hop/handler.h"
@@ -46,11 +45,10 @@ class Handler final : public hop::Handler, private Stalled {
   [[nodiscard]] bool is_from_member() const noexcept;
   void complain(const IpAddress& of, std::string_view what);
   Result<void> look();
-  // That this replica has missed something.
-  [[nodiscard]] std::optional<MissedPurges::News> told_by_sidecar() const;
   [[nodiscard]] Decision look_up();
   Task<void> answer_shared(http::Response& response);
   void answer_options(http::Response& response);
+  void explain_to_sidecar(http::Response& response);
   [[nodiscard]] bool fetches_for_bucket(const Decision& decision) const;
   [[nodiscard]] std::optional<std::string> other_holder();
   void name_holder(std::string_view holder, http::Response& response);

@@ -23,14 +23,23 @@ std::optional<MissedPurges::News> MissedPurges::read(std::string_view value,
 MissedPurges::Next MissedPurges::next(const News& news,
                                       const std::shared_ptr<net::Waiter::Bell>& bell) {
   const std::lock_guard lock(mutex_);
-  const auto known = heeded_.find(news.sidecar);
-  if (known != heeded_.end() && news.number <= known->second) return Next::none;
+  if (is_old(news)) return Next::none;
   if (is_emptying_) {
     waiting_.push_back(bell);
     return Next::wait;
   }
   is_emptying_ = true;
   return Next::empty;
+}
+
+bool MissedPurges::is_old(const News& news) const {
+  const auto known = heeded_.find(news.sidecar);
+  return known != heeded_.end() && news.number <= known->second;
+}
+
+bool MissedPurges::has_heeded(const News& news) {
+  const std::lock_guard lock(mutex_);
+  return is_old(news);
 }
 
 void MissedPurges::emptied(const News& news) {

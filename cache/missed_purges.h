@@ -32,8 +32,11 @@ class MissedPurges {
   enum class Next { none, empty, wait };
   [[nodiscard]] Next next(const News& news, const std::shared_ptr<net::Waiter::Bell>& bell);
   void emptied(const News& news);
+  [[nodiscard]] bool has_heeded(const News& news);
 
  private:
+  [[nodiscard]] bool is_old(const News& news) const;  // the lock is held
+
   std::mutex mutex_;
   std::unordered_map<std::string, std::uint64_t> heeded_;  // by sidecar
   bool is_emptying_ = false;

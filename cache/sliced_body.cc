@@ -81,8 +81,7 @@ bool SlicedBody::begin_at_hand() {
 Task<bool> SlicedBody::begin_fetched() {
   const std::uint64_t slice_bytes = transaction_.rules().slice_size_bytes;
   const std::uint64_t index = left_.first / slice_bytes;
-  const http::ByteSpan slice{index * slice_bytes,
-                             std::min((index + 1) * slice_bytes, object_.length_bytes) - 1};
+  const http::ByteSpan slice = slice_at(object_, left_.first, slice_bytes);
   RequestContext context = transaction_.context;
   context.ranges = only(slice);
   context.entity_tag = object_.tag;

@@ -46,7 +46,9 @@ StoredPointer find_slice(const Transaction& transaction, const SlicedObject& obj
   const std::uint64_t index = position / transaction.rules().slice_size_bytes;
   if (index == 0 || object.tag.empty()) return nullptr;
   const CacheKey key = slice_key(transaction.context.key, index, object.tag);
-  auto stored = transaction.core.shared.store.find(key, transaction.request->fields).response;
+  auto stored =
+      transaction.core.shared.store.find(key, transaction.request->fields, transaction.look)
+          .response;
   return has_byte(stored, object, position) ? stored : nullptr;
 }
 
@@ -60,25 +62,34 @@ http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& store
   return {wanted.first, std::min(wanted.last, base + stored.body->size_bytes - 1)};
 }
 
-bool are_slices_stored(const Transaction& transaction) {
+http::ByteSpan slice_at(const SlicedObject& object, std::uint64_t position,
+                        std::uint64_t slice_bytes) noexcept {
+  const std::uint64_t index = position / slice_bytes;
+  return {index * slice_bytes, std::min((index + 1) * slice_bytes, object.length_bytes) - 1};
+}
+
+SlicesStored slices_stored(const Transaction& transaction) {
   const RequestContext& context = transaction.context;
   const StoredPointer& first = transaction.found.response;
   const bool in_slices = context.may_fill_store && context.rules().slice_size_bytes > 0;
-  if (!in_slices || !is_beginning(first)) return false;
+  if (!in_slices || !is_beginning(first)) return {};
   const TimePoint now = transaction.resident_now();
   const Verdict verdict = judge(&first->head->freshness(), context.directives, now);
-  if (verdict == Verdict::must_validate) return false;
+  if (verdict == Verdict::must_validate) return {};
   const SlicedObject object = object_of(*first);
   const auto selection =
       select(context, transaction.request->fields, *object.head, object.length_bytes, now);
   http::ByteSpan left = wanted_of(selection, object);
+  const std::uint64_t begin = left.first;
   while (left.first <= left.last) {
     const auto stored =
         has_byte(first, object, left.first) ? first : find_slice(transaction, object, left.first);
-    if (!stored) return false;
+    if (!stored) {
+      return {left.first != begin, slice_at(object, left.first, context.rules().slice_size_bytes)};
+    }
     left.first = part_of(left, *stored).last + 1;
   }
-  return true;
+  return {true, std::nullopt};
 }
 
 }  // namespace ringside::cache

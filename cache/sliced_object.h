@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cache/selection.h"
@@ -47,7 +48,19 @@ struct SlicedObject {
 // Of a stored response that has the first byte of `wanted`: as much of it as it has.
 [[nodiscard]] http::ByteSpan part_of(const http::ByteSpan& wanted, const StoredResponse& stored);
 
-// True where all that the request wants stands in slices, and may be given without asking anybody.
-[[nodiscard]] bool are_slices_stored(const Transaction& transaction);
+// The slice that has that byte.
+[[nodiscard]] http::ByteSpan slice_at(const SlicedObject& object, std::uint64_t position,
+                                      std::uint64_t slice_bytes) noexcept;
+
+// What of that which the request wants stands in slices, and may be given without asking anybody.
+struct SlicesStored {
+  bool has_beginning = false;             // where it is false nothing may
+  std::optional<http::ByteSpan> missing;  // the first slice that is not stored; nullopt: all are
+};
+[[nodiscard]] SlicesStored slices_stored(const Transaction& transaction);
+[[nodiscard]] inline bool are_slices_stored(const Transaction& transaction) {
+  const SlicesStored stored = slices_stored(transaction);
+  return stored.has_beginning && !stored.missing;
+}
 
 }  // namespace ringside::cache

@@ -20,6 +20,15 @@ using From = Fetch::From;
 // §3.5). No slice stands there: tags are quoted.
 CacheKey authorized_key(const CacheKey& object) { return slice_key(object, 0, "authorized"); }
 
+// A first slice was fetched for such a request of late, and could not be stored.
+bool was_in_vain(const Transaction& transaction) {
+  UncacheableKeys& uncacheable = transaction.core.shared.uncacheable;
+  const SteadyPoint now = transaction.core.core.steady_now();
+  const CacheKey& key = transaction.context.key;
+  return uncacheable.contains(key, now) ||
+         (transaction.context.authorized && uncacheable.contains(authorized_key(key), now));
+}
+
 // How one request is given slices of an object.
 class Slices {
  public:
@@ -48,20 +57,11 @@ class Slices {
         co_return give(object_of(*first_));
       }
     }
-    if (was_in_vain()) co_return false;
+    if (was_in_vain(transaction_)) co_return false;
     co_return co_await fetch_first();
   }
 
  private:
-  // A first slice was fetched for such a request of late, and could not be stored.
-  [[nodiscard]] bool was_in_vain() const {
-    UncacheableKeys& uncacheable = transaction_.core.shared.uncacheable;
-    const SteadyPoint now = transaction_.core.core.steady_now();
-    const CacheKey& key = transaction_.context.key;
-    return uncacheable.contains(key, now) ||
-           (transaction_.context.authorized && uncacheable.contains(authorized_key(key), now));
-  }
-
   Task<bool> fetch_first() {
     fetch_.emplace(transaction_.core, *transaction_.settings, request_, first_slice_,
                    transaction_.found, transaction_.interim_to());
@@ -199,6 +199,10 @@ class Slices {
   bool is_confirmed_ = false;  // by the origin, or it could not be asked
 };
 
+bool is_origins_to_decide(const Transaction& transaction) {
+  return transaction.context.ranges && transaction.request->fields.has("if-range");
+}
+
 }  // namespace
 
 Task<bool> give_slices(Transaction& transaction, http::Response& response) {
@@ -206,10 +210,15 @@ Task<bool> give_slices(Transaction& transaction, http::Response& response) {
     Slices slices(transaction, response);
     if (co_await slices.run()) co_return true;
   }
-  const bool is_origins_to_decide =
-      transaction.context.ranges && transaction.request->fields.has("if-range");
-  if (is_origins_to_decide) co_await pass_on(transaction, response);
-  co_return is_origins_to_decide;
+  const bool is_origins = is_origins_to_decide(transaction);
+  if (is_origins) co_await pass_on(transaction, response);
+  co_return is_origins;
+}
+
+WithoutSlices without_slices(const Transaction& transaction) {
+  const bool asks = !is_untagged(transaction.found.response) && !was_in_vain(transaction);
+  if (asks) return WithoutSlices::no;
+  return is_origins_to_decide(transaction) ? WithoutSlices::passed_on : WithoutSlices::whole;
 }
 
 }  // namespace ringside::cache

@@ -17,4 +17,9 @@ namespace ringside::cache {
 // that not each request asks for a slice in vain.
 Task<bool> give_slices(Transaction& transaction, http::Response& response);
 
+// What becomes of a request of such a route for which no first slice is asked, as far as is known
+// beforehand: it is fetched as on other routes, or passed on. `no`: one is.
+enum class WithoutSlices { no, whole, passed_on };
+[[nodiscard]] WithoutSlices without_slices(const Transaction& transaction);
+
 }  // namespace ringside::cache

@@ -41,13 +41,14 @@ std::size_t Store::object_limit_bytes() const noexcept {
   return limit_bytes_ / limits::object_share_divisor;
 }
 
-Store::Found Store::find(const CacheKey& key, const http::Fields& request) {
+Store::Found Store::find(const CacheKey& key, const http::Fields& request, Look look) {
+  if (look == Look::nowhere) return {};
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
   const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place == stripe.rows.end()) return {};
   Row& row = *place->second;
-  stripe.order->use(row);
+  if (look == Look::use) stripe.order->use(row);
   // The newest answer says what the URI varies on now (RFC 9111 §4.1).
   const auto& names = row.variants.back()->head->vary();
   if (names.empty()) return {row.variants.back(), {}};

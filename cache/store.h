@@ -37,7 +37,9 @@ class Store {
     StoredPointer response;         // the variant for this request; null: none
     std::vector<std::string> vary;  // the names by which the key's variants differ
   };
-  [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request);
+  // `aside`: the order in which keys go stays as it is. `nowhere`: as if nothing were stored.
+  enum class Look : std::uint8_t { use, aside, nowhere };
+  [[nodiscard]] Found find(const CacheKey& key, const http::Fields& request, Look look = Look::use);
 
   // Under the key's bucket, where it has one: a key that is put without keeps the one it had.
   //

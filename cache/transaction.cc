@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cache/detail.h"
+#include "cache/selection.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
 
@@ -33,12 +34,27 @@ void Transaction::begin(std::shared_ptr<const Settings> the_settings) {
   is_what_is_stored = true;
   is_from_impostor = false;
   is_from_exchange = false;
+  is_explained = false;
+  look = Store::Look::use;
   found = {};
   given = nullptr;
   own_lines.clear();
   purges_done.clear();
   is_asker_unknown = false;
   context.topology_is_other = false;
+}
+
+http::CacheStatus::Forward Transaction::forward_reason() const {
+  using Forward = http::CacheStatus::Forward;
+  if (context.method != "GET" && context.method != "HEAD") return Forward::method;
+  if (!context.may_use_store) return Forward::bypass;
+  if (!found.response) {
+    if (!context.may_fill_store) return Forward::bypass;
+    return found.vary.empty() ? Forward::uri_miss : Forward::vary_miss;
+  }
+  if (context.directives.no_cache) return Forward::request;
+  const bool enough = is_enough(*found.response, context, request->fields, resident_now());
+  return enough ? Forward::stale : Forward::partial;
 }
 
 void Transaction::note_stale() noexcept {

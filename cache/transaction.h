@@ -27,6 +27,8 @@ struct Transaction {
   http::Caller* caller = nullptr;
   RequestContext context;
   Store::Found found;
+  bool is_explained = false;  // it is told what would be done, and nothing is done or counted
+  Store::Look look = Store::Look::use;
   StoredPointer given;       // the response's body; null: it comes from elsewhere
   http::CacheStatus status;  // our member of Cache-Status
   std::string shown_key;     // what it says of the key; empty: nothing
@@ -56,6 +58,8 @@ struct Transaction {
   [[nodiscard]] TimePoint resident_now() const noexcept { return core.core.resident_now(); }
   // Whether a holder may be asked now; see limits::fills_most.
   [[nodiscard]] bool may_fill() const noexcept { return core.fills < settings->fills_most; }
+  // Why the request has to go forward, as far as is known by now (RFC 9211 §2.2).
+  [[nodiscard]] http::CacheStatus::Forward forward_reason() const;
   // Something stale is given, because the origin failed.
   void note_stale() noexcept;
   // What a response says besides its own fields, as far as the request decides it.

@@ -5,8 +5,9 @@
 
 namespace ringside::cache {
 
-void UncacheableKeys::remember(const CacheKey& key, SteadyPoint until) {
-  remember(hash64(key.text), {until, key.bucket});
+void UncacheableKeys::remember(const CacheKey& key, SteadyPoint until,
+                               std::optional<Storability> why) {
+  remember(hash64(key.text), {until, key.bucket, why});
 }
 
 void UncacheableKeys::remember(std::uint64_t hash, const Kept& kept) {
@@ -27,12 +28,13 @@ void UncacheableKeys::forget(const CacheKey& key) {
   if (place != stripe.kept.end()) place->second.until = SteadyPoint::min();
 }
 
-bool UncacheableKeys::contains(const CacheKey& key, SteadyPoint now) {
+std::optional<UncacheableKeys::Kept> UncacheableKeys::find(const CacheKey& key, SteadyPoint now) {
   const std::uint64_t hash = hash64(key.text);
   Stripe& stripe = stripe_of(hash);
   const std::lock_guard lock(stripe.mutex);
   const auto place = stripe.kept.find(hash);
-  return place != stripe.kept.end() && now < place->second.until;
+  if (place == stripe.kept.end() || now >= place->second.until) return std::nullopt;
+  return place->second;
 }
 
 std::vector<UncacheableKeys::Mark> UncacheableKeys::marks(SteadyPoint now) {

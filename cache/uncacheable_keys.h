@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cache/cache_key.h"
+#include "cache/storability.h"
 
 namespace ringside::cache {
 
@@ -19,9 +20,20 @@ namespace ringside::cache {
 // oldest is forgotten first. Thread-safe.
 class UncacheableKeys {
  public:
-  void remember(const CacheKey& key, SteadyPoint until);
+  // `why` it could not be stored; nullopt: nobody has said.
+  void remember(const CacheKey& key, SteadyPoint until,
+                std::optional<Storability> why = std::nullopt);
   void forget(const CacheKey& key);
-  [[nodiscard]] bool contains(const CacheKey& key, SteadyPoint now);
+  [[nodiscard]] bool contains(const CacheKey& key, SteadyPoint now) {
+    return find(key, now).has_value();
+  }
+  struct Kept {
+    SteadyPoint until;
+    std::optional<shard::Bucket> bucket;
+    std::optional<Storability> why = std::nullopt;
+  };
+  // What is remembered of the key; nullopt: nothing.
+  [[nodiscard]] std::optional<Kept> find(const CacheKey& key, SteadyPoint now);
 
   // What moves with a bucket, when another replica is to have it.
   struct Mark {
@@ -35,10 +47,6 @@ class UncacheableKeys {
   [[nodiscard]] std::vector<Mark> marks(SteadyPoint now);
 
  private:
-  struct Kept {
-    SteadyPoint until;
-    std::optional<shard::Bucket> bucket;
-  };
   struct Stripe {
     std::mutex mutex;
     std::unordered_map<std::uint64_t, Kept> kept;  // by the key's hash

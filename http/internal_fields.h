@@ -71,6 +71,11 @@ inline constexpr std::string_view move = "Ringside-Move";
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
 inline constexpr std::string_view invalidate = "Ringside-Invalidate";
 
+// To the replica, with such an OPTIONS: the method, GET or HEAD, of a request that is the same in
+// all else and is not made. The answer's content tells what would be done with it
+// (cache/explanation.h), and nothing is.
+inline constexpr std::string_view explain = "Ringside-Explain";
+
 // To the replica, with a PURGE, and with such an OPTIONS: the number that what it removes has
 // (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";

@@ -52,6 +52,22 @@ TEST(Store, FindsWhatWasPut) {
   EXPECT_EQ(store.evictions(), 0U);
 }
 
+TEST(Store, ALookAsideKeepsNothingFromGoing) {
+  using enum Store::Look;
+  for (const auto look : {use, aside}) {
+    Store store(kMiB);
+    const CacheKey oldest = key_in_one_stripe(0);
+    EXPECT_TRUE(store.put(oldest, response_of(std::string(1000, 'a')), 0));
+    for (unsigned number = 1; store.evictions() == 0; ++number) {
+      const auto found = store.find(oldest, {}, look);
+      if (found.response == nullptr) break;
+      EXPECT_TRUE(store.put(key_in_one_stripe(number), response_of(std::string(1000, 'b')), 0));
+    }
+    EXPECT_EQ(store.find(oldest, {}).response != nullptr, look == use);
+    EXPECT_EQ(store.find(oldest, {}, nowhere).response, nullptr);
+  }
+}
+
 TEST(Store, TellsKeysOfEqualHashApart) {
   Store store(kMiB);
   EXPECT_TRUE(store.put({"a", 0, 7}, response_of("one"), 0));
