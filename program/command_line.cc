@@ -200,7 +200,7 @@ struct Subcommand {
     return Result<void>();
   };
 };
-constexpr std::array<Subcommand, 13> subcommands{{
+constexpr std::array<Subcommand, 14> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`", std::nullopt,
      [](CLI::App& app, Texts& texts, CommandLine& out) { add_scale(app, texts, out.scale); },
@@ -255,6 +255,15 @@ constexpr std::array<Subcommand, 13> subcommands{{
      [](const Texts& texts, CommandLine& out) {
        const auto checked = check_purge_flags(out.purge);
        return checked ? read_admin_flags(texts.admin, out.purge.pages) : checked;
+     }},
+    {"explain", Verb::explain, "Tell what a running tier would do with a request", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_explain_flags(app, out.explain);
+       add_admin_flags(app, texts.admin, "The admin pages of a sidecar");
+     },
+     [](const Texts& texts, CommandLine& out) {
+       const auto read = read_admin_flags(texts.admin, out.explain.pages);
+       return read ? check_explain_flags(out.explain) : read;
      }},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},

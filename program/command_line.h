@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "program/explain_command.h"
 #include "program/invocation.h"
 #include "program/plan_command.h"
 #include "program/purge_command.h"
@@ -32,6 +33,7 @@ struct CommandLine {
     split,
     plan,
     purge,
+    explain,
     simulate,
     replay
   };
@@ -44,6 +46,7 @@ struct CommandLine {
   TopologyOptions topology;
   SplitOptions split;
   PurgeOptions purge;
+  ExplainOptions explain;
   PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
   SimulateOptions simulate;

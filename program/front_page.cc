@@ -25,6 +25,10 @@ constexpr std::string_view page_body = R"(<dl>
 <dt>POST /drain<dd>no new connections, not ready
 )";
 
+constexpr std::string_view of_sidecars =
+    R"(<dt>POST /explain<dd>what would be done with a request: {"url": "http://host/path"}
+)";
+
 constexpr std::string_view of_up =
     R"(<dt><a href="/scale">GET /scale</a><dd>how many replicas; PUT: {"replicas": N}
 <dt><a href="/origin">GET /origin</a><dd>what the sample origin was asked
@@ -57,6 +61,7 @@ std::string front_page(std::string_view title, Command command) {
   std::string page(page_head);
   page += "<title>Ringside: " + name + "</title>\n<h1>Ringside: " + name + "</h1>\n";
   page += page_body;
+  if (command != Command::cache) page += of_sidecars;
   if (command == Command::up) page += of_up;
   page += "</dl>\n";
   return page;

@@ -64,14 +64,14 @@ std::vector<Member> without_addresses(const std::vector<shard::MemberAt>& listed
 Result<std::vector<Member>> members_of_list(std::string_view text) {
   std::vector<Member> members;
   for (const std::string_view piece : split_list(text)) {
-    const std::size_t options = std::min(piece.find(';'), piece.size());
+    const std::size_t options_at = std::min(piece.find(';'), piece.size());
     std::string written(piece);
-    if (piece.substr(0, options).find('=') == std::string_view::npos) {
-      if (options == 0) {
+    if (piece.substr(0, options_at).find('=') == std::string_view::npos) {
+      if (options_at == 0) {
         return invalid_input(
             fmt::format("{} has no name; write NAME[=HOST:PORT][;weight=N],…", quotation(piece)));
       }
-      written.insert(options, "=0.0.0.0:1");
+      written.insert(options_at, "=0.0.0.0:1");
     }
     const auto parsed = parse_members(written);
     if (!parsed) return parsed.error();

@@ -181,6 +181,10 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   return process.run(signals);
 }
 
+int ended(std::string_view called, const Result<void>& done) {
+  return done ? success : fail(called, done.error());
+}
+
 int run_configured(const CommandLine& line) {
   const Invocation& invocation = line.invocation;
   const std::string_view called = name(invocation.command);
@@ -221,37 +225,25 @@ int run(int argc, const char* const* argv) {
     case Verb::version:
       fmt::print("{}", version_text());
       return success;
-    case Verb::scale: {
-      const auto scaled =
-          line->scale.dry_run ? run_plan(line->plan) : run_scale(line->scale, system_clock());
-      return scaled ? success : fail("scale", scaled.error());
-    }
-    case Verb::split: {
-      const auto split = run_split(line->split);
-      return split ? success : fail("split", split.error());
-    }
-    case Verb::status: {
-      const auto well = run_status(line->status, system_clock());
-      return well ? success : fail("status", well.error());
-    }
-    case Verb::topology: {
-      const auto done = run_topology(line->topology, system_clock());
-      return done ? success : fail("topology", done.error());
-    }
-    case Verb::purge: {
-      const auto purged = run_purge(line->purge);
-      return purged ? success : fail("purge", purged.error());
-    }
-    case Verb::plan: {
-      const auto planned = run_plan(line->plan);
-      return planned ? success : fail("plan", planned.error());
-    }
+    case Verb::scale:
+      return ended("scale", line->scale.dry_run ? run_plan(line->plan)
+                                                : run_scale(line->scale, system_clock()));
+    case Verb::split:
+      return ended("split", run_split(line->split));
+    case Verb::status:
+      return ended("status", run_status(line->status, system_clock()));
+    case Verb::topology:
+      return ended("topology", run_topology(line->topology, system_clock()));
+    case Verb::purge:
+      return ended("purge", run_purge(line->purge));
+    case Verb::explain:
+      return ended("explain", run_explain(line->explain));
+    case Verb::plan:
+      return ended("plan", run_plan(line->plan));
     case Verb::replay:
       return replay::run_replay(line->replay);
-    case Verb::simulate: {
-      const auto simulated = run_simulate(line->simulate, system_clock());
-      return simulated ? success : fail("simulate", simulated.error());
-    }
+    case Verb::simulate:
+      return ended("simulate", run_simulate(line->simulate, system_clock()));
     case Verb::up:
     case Verb::sidecar:
     case Verb::cache:

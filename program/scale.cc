@@ -17,6 +17,8 @@
 namespace ringside::program {
 namespace {
 
+constexpr int ok = 200;
+
 using nlohmann::json;
 
 Error no_scale_answer(std::string_view why) {
@@ -32,7 +34,6 @@ Result<std::string> ask(const ScaleOptions& options, const std::string& method,
   auto answer =
       http::ask_admin(options.admin, method, "/scale", body, limits::admin_timeout, options.token);
   if (!answer) return answer.error();
-  constexpr int ok = 200;
   constexpr int not_found = 404;
   if (answer->status == ok) return std::move(answer->body);
   if (answer->status == not_found) {

@@ -134,6 +134,7 @@ void SidecarService::stop() {
   const std::lock_guard control(control_);
   const std::lock_guard purging(purge_);
   stopped_ = true;
+  explain_.stop();
   sidecar_->stop();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "program/countries.h"
+#include "program/explain_page.h"
 #include "program/member_service.h"
 #include "sidecar/sidecar.h"
 
@@ -36,6 +37,7 @@ class SidecarService final : public MemberService {
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;
   void stop() override;
+  void add_pages(http::AdminServer& server) override { explain_.serve(server, *sidecar_); }
 
  private:
   using MemberService::MemberService;
@@ -50,6 +52,7 @@ class SidecarService final : public MemberService {
   std::mutex purge_;      // one purge at a time, and none once stopped; after `control_`
   bool stopped_ = false;  // of `purge_`
   Countries countries_;   // of `mutex_`
+  ExplainPage explain_;
   std::unique_ptr<sidecar::Sidecar> sidecar_;  // set once
 };
 

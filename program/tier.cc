@@ -349,6 +349,7 @@ std::size_t Tier::open_connections() const { return sidecar_->open_connections()
 void Tier::stop() {
   const std::lock_guard control(control_);
   stopped_ = true;
+  explain_.stop();
   if (sidecar_) sidecar_->stop();
   for (const auto& replica : shape().replicas) replica->stop();
   const std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cache/replica.h"
 #include "program/countries.h"
+#include "program/explain_page.h"
 #include "program/peer_keys.h"
 #include "program/retirement.h"
 #include "program/service.h"
@@ -127,6 +128,7 @@ class Tier final : public Service {
   Shape shape_;
   std::shared_ptr<replay::SampleOrigin> origin_;  // null: every route names one
   std::unique_ptr<sidecar::Sidecar> sidecar_;     // set once
+  ExplainPage explain_;
   Retirement retirement_;
   std::atomic<std::uint64_t> purges_{0};
   bool stopped_ = false;

@@ -79,6 +79,7 @@ std::string to_json(const Tier::State& state, const ScaleReport& report) {
 }
 
 void Tier::add_pages(http::AdminServer& server) {
+  explain_.serve(server, *sidecar_);
   server.on("GET", "/scale",
             [this](const AdminServer::Request&) { return json_answer(to_json(state())); });
   server.on("PUT", "/scale", [this](const AdminServer::Request& request) {

@@ -85,12 +85,30 @@ HealthWatch::Replica* HealthWatch::find(const Settings& settings,
 
 std::optional<int> HealthWatch::rank(const Settings& settings, shard::MemberIndex member,
                                      const shard::ShardKey& key, SteadyPoint now) noexcept {
-  if (!settings.membership->is_somewhere(member)) return std::nullopt;
-  if (!settings.membership->is_ready(member)) return 3;
+  switch (standing(settings, member, key, now)) {
+    case Standing::in_service:
+      return 0;
+    case Standing::returning:
+      return 1;
+    case Standing::ejected:
+      return 2;
+    case Standing::not_ready:
+    case Standing::unproven:
+      return 3;
+    case Standing::nowhere:
+      break;
+  }
+  return std::nullopt;
+}
+
+HealthWatch::Standing HealthWatch::standing(const Settings& settings, shard::MemberIndex member,
+                                            const shard::ShardKey& key, SteadyPoint now) noexcept {
+  if (!settings.membership->is_somewhere(member)) return Standing::nowhere;
+  if (!settings.membership->is_ready(member)) return Standing::not_ready;
   const Replica* replica = find(settings, member);
-  if (replica != nullptr && replica->is_unproven) return 3;
-  if (replica == nullptr || replica->health.takes(key.hash, now)) return 0;
-  return replica->health.is_ejected() ? 2 : 1;
+  if (replica != nullptr && replica->is_unproven) return Standing::unproven;
+  if (replica == nullptr || replica->health.takes(key.hash, now)) return Standing::in_service;
+  return replica->health.is_ejected() ? Standing::ejected : Standing::returning;
 }
 
 bool HealthWatch::is_ejected(const Settings& settings, shard::MemberIndex member) noexcept {

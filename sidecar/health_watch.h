@@ -54,6 +54,18 @@ class HealthWatch {
                                                          const shard::ShardKey& key,
                                                          std::span<const shard::MemberIndex> asked);
 
+  // How a replica stands for requests of a key.
+  enum class Standing {
+    in_service,  // it takes them
+    returning,   // it was ejected, and does not take this key yet
+    ejected,
+    not_ready,  // as its source says
+    unproven,   // it has not proved membership
+    nowhere,    // it has no address
+  };
+  [[nodiscard]] Standing standing(const Settings& settings, shard::MemberIndex member,
+                                  const shard::ShardKey& key, SteadyPoint now) noexcept;
+
   // Whether the replica is passed over at present.
   [[nodiscard]] bool is_ejected(const Settings& settings, shard::MemberIndex member) noexcept;
 

@@ -29,6 +29,21 @@ NearCache::KeptPointer NearCache::find(const NearKey& key, const http::Fields& r
   return nullptr;
 }
 
+NearCache::KeptPointer NearCache::peek(const NearKey& key, const http::Fields& request,
+                                       SteadyPoint now) const {
+  const auto entry_at = [this](std::string_view place) -> const Entry* {
+    const auto found = places_.find(place);
+    if (found == places_.end()) return nullptr;
+    const Entry& entry = *found->second;
+    return entry.asked.forgotten == forgotten_.count(entry.uri) ? &entry : nullptr;
+  };
+  const Entry* entry = entry_at(key.text);
+  if (entry != nullptr && !entry->response) {
+    entry = entry_at(key.text + "\n" + http::variant_key(entry->vary, request));
+  }
+  return entry != nullptr && entry->until > now ? entry->response : nullptr;
+}
+
 bool NearCache::admits(const NearKey& key, std::size_t size_bytes, SteadyPoint now) const {
   const unsigned frequency = frequency_.frequency(key.hash);
   const std::size_t cost = size_bytes + key.text.size() + entry_overhead_bytes;

@@ -68,6 +68,10 @@ class NearCache {
   // Counts the request for what admits() says.
   [[nodiscard]] KeptPointer find(const NearKey& key, const http::Fields& request, SteadyPoint now);
 
+  // What find() would give; nothing changes.
+  [[nodiscard]] KeptPointer peek(const NearKey& key, const http::Fields& request,
+                                 SteadyPoint now) const;
+
   // To be taken before a replica is asked.
   [[nodiscard]] Moment moment(const NearKey& key) noexcept {
     return {forgotten_.count(key.uri), ++moments_};

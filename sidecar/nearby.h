@@ -28,6 +28,13 @@ class Nearby {
   // What is kept for it; null: its replica is to be asked.
   [[nodiscard]] NearCache::KeptPointer find(const http::RequestHead& request, SteadyPoint now);
 
+  // Whether the request may be given what is kept nearby, and whether something is. Nothing
+  // changes.
+  [[nodiscard]] bool may_be_given() const noexcept { return may_be_given_; }
+  [[nodiscard]] bool has(const http::RequestHead& request, SteadyPoint now) const {
+    return may_be_given_ && cache_.peek(key_, request.fields, now) != nullptr;
+  }
+
   // To be called before the replica is asked.
   void ask() noexcept;
 

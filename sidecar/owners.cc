@@ -92,7 +92,23 @@ bool Owners::may_repeat_after(const Error& failure) noexcept {
   const bool never_sent = failure.kind == ErrorKind::refused ||
                           failure.kind == ErrorKind::unresolved ||
                           failure.kind == ErrorKind::untrusted;
-  return never_sent || core_.repeats.spend(core_.core.steady_now());
+  return never_sent || explains_ || core_.repeats.spend(core_.core.steady_now());
+}
+
+void Owners::count_request() {
+  if (!explains_) core_.repeats.count_request(core_.core.steady_now());
+}
+
+void Owners::count_retry() {
+  if (!explains_) core_.sheet.count("ringside_retries_total");
+}
+
+void Owners::note_failure(const std::string& name, const Error& failure) {
+  if (explains_) {
+    in_vain_.push_back(name + ": " + failure.message);
+  } else {
+    core_.sheet.count_error(failure);
+  }
 }
 
 // The owner, where the one that is asked first is another one. Nobody is refused where the scheme
@@ -113,7 +129,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
   Error nobody{ErrorKind::no_replica, ErrorSource::ourselves, Retry::yes, "no replica"};
   if (members == 0) co_return nobody;
 
-  core_.repeats.count_request(core_.core.steady_now());
+  count_request();
   const std::size_t most = std::min<std::size_t>(members, limits::owners_tried);
   Members asked;
   std::optional<shard::MemberIndex> next;     // named by one who refused, or that one once more
@@ -122,7 +138,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
   while (true) {
     const auto member = next ? next : core_.health.choose(settings_, decision_.key(), asked);
     if (!member) co_return nobody;  // the others are nowhere at present
-    if (!asked.empty() && !next) core_.sheet.count("ringside_retries_total");
+    if (!asked.empty() && !next) count_retry();
     next.reset();
     if (!before) before = passed_over_for(*member);
     asked.push_back(*member);
@@ -154,7 +170,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
     if (failure.kind == ErrorKind::timeout) nobody.kind = ErrorKind::timeout;
     nobody.message += "; " + name + ": " + failure.message;
     if (!was_last && !may_repeat_after(failure)) co_return failure;
-    core_.sheet.count_error(failure);
+    note_failure(name, failure);
     if (was_last) co_return nobody;
   }
 }
@@ -178,9 +194,26 @@ Task<Result<Owners::Answer>> Owners::ask(const http::RequestHead& request, http:
   outgoing_.host = decision_.host;
   write_upstream_fields(fields_, request, decision_, settings_, snapshot_.identity.via,
                         Upstream::replica);
-  const bool origin_allowed =
-      settings_.without_replica == WithoutReplica::ask_origin && !decision_.route->origins.empty();
-  return origin_allowed ? ask_replicas_or_origins(request) : ask_replicas();
+  return may_ask_origins() ? ask_replicas_or_origins(request) : ask_replicas();
+}
+
+bool Owners::may_ask_origins() const noexcept {
+  return settings_.without_replica == WithoutReplica::ask_origin &&
+         !decision_.route->origins.empty();
+}
+
+// As an OPTIONS that goes no further: who does not know what is asked for does nothing either.
+Task<Result<Owners::Answer>> Owners::explain(const http::RequestHead& request) {
+  explains_ = true;
+  outgoing_.method = "OPTIONS";
+  outgoing_.reads_fields = true;
+  outgoing_.target = &decision_.target;
+  outgoing_.host = decision_.host;
+  write_upstream_fields(fields_, request, decision_, settings_, snapshot_.identity.via,
+                        Upstream::replica);
+  fields_.add("Max-Forwards", "0");
+  fields_.add(http::internal::explain, decision_.method);
+  return ask_replicas();
 }
 
 Task<Result<Owners::Answer>> Owners::ask_replicas_or_origins(const http::RequestHead& request) {

@@ -33,6 +33,13 @@ class Owners {
   };
   // Once; both must outlive the task.
   Task<Result<Answer>> ask(const http::RequestHead& request, http::Caller& caller);
+  // In its place: the same walk over the replicas, who are asked what they would do
+  // (internal::explain). Nothing is counted, and no origin is asked.
+  Task<Result<Answer>> explain(const http::RequestHead& request);
+  // Whom that has asked in vain, and why.
+  [[nodiscard]] const std::vector<std::string>& in_vain() const noexcept { return in_vain_; }
+  // Whether an origin is asked where no replica can be.
+  [[nodiscard]] bool may_ask_origins() const noexcept;
 
  private:
   // One replica's: an answer, a refusal that names another one, or an error.
@@ -50,6 +57,9 @@ class Owners {
   [[nodiscard]] Milliseconds wait_for_head() const noexcept;
   [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
+  void count_request();
+  void count_retry();
+  void note_failure(const std::string& name, const Error& failure);
 
   CoreState& core_;
   const Snapshot& snapshot_;
@@ -58,6 +68,8 @@ class Owners {
   const SteadyPoint deadline_;
   http::FieldLines& fields_;  // of the request for a replica, or the origin
   hop::UpstreamRequest outgoing_;
+  bool explains_ = false;
+  std::vector<std::string> in_vain_;
 };
 
 }  // namespace ringside::sidecar

@@ -44,6 +44,26 @@ Task<void> age_pools(CoreState& state) {
   }
 }
 
+struct Explaining {
+  const ExplainedRequest request;
+  const Sidecar::ExplanationEnd end;
+  NearExplanation near{};
+};
+
+// From the last core, whose near cache is its own as all are, to the first.
+Task<void> explain_for(const std::vector<std::unique_ptr<CoreState>>& cores, std::size_t index,
+                       std::shared_ptr<Explaining> explaining) {
+  CoreState& state = *cores[index];
+  look_nearby(state, explaining->request, explaining->near);
+  if (index > 0) {
+    cores[index - 1]->core.spawn(explain_for(cores, index - 1, std::move(explaining)));
+    co_return;
+  }
+  auto explanation = co_await explain(state, explaining->request);
+  explanation.near = explaining->near;
+  explaining->end(std::move(explanation));
+}
+
 Task<void> purge_for(CoreState& state, std::string host, std::string target,
                      Sidecar::PurgeEnd end) {
   const auto snapshot = state.snapshot;
@@ -143,6 +163,19 @@ void Sidecar::purge(std::string host, std::string path_and_query, PurgeEnd end) 
     report.missing.push_back(member.name + ": not asked, this sidecar has stopped");
   }
   end(std::move(report));
+}
+
+void Sidecar::explain(ExplainedRequest request, ExplanationEnd end) {
+  if (cores().running()) {
+    const std::size_t last = impl_->cores.size() - 1;
+    auto explaining = std::make_shared<Explaining>(Explaining{std::move(request), std::move(end)});
+    impl_->cores[last]->core.spawn(explain_for(impl_->cores, last, std::move(explaining)));
+    return;
+  }
+  Explanation explanation;
+  explanation.failure =
+      Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no, "this sidecar has stopped"};
+  end(std::move(explanation));
 }
 
 void Sidecar::forget_nearby() noexcept { impl_->shared.forgotten.forget_everything(); }

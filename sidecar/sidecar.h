@@ -10,6 +10,7 @@
 #include "hop/half.h"
 #include "hop/topology_news.h"
 #include "metrics/sheet.h"
+#include "sidecar/explanation.h"
 #include "sidecar/purge_report.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
@@ -45,6 +46,11 @@ class Sidecar final : public hop::Half {
   // stopped, no replica is asked and all are missing.
   using PurgeEnd = std::function<void(PurgeReport)>;
   void purge(std::string host, std::string path_and_query, PurgeEnd end);
+
+  // Tells what would be done with a request now, and does nothing of it. `end` is told as that of
+  // purge() is.
+  using ExplanationEnd = std::function<void(Explanation)>;
+  void explain(ExplainedRequest request, ExplanationEnd end);
 
   // Forgets what is kept nearby, on every core, for those who purge the replicas themselves: to be
   // called when all of them have. Thread-safe.

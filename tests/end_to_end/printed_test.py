@@ -67,6 +67,16 @@ SESSIONS = [
     Session("docs/operations.md", ("(umask 077 && openssl rand ",)),
     Session("docs/operations.md", ("$ ringside plan ",), {0: ["ringside up &"]}),
     Session(
+        "docs/operations.md",
+        ("$ ringside explain ",),
+        {
+            0: [
+                "ringside up &",
+                "curl -s -o /dev/null -H 'X-Forwarded-For: 81.2.69.160' http://127.0.0.1:8080/hello",
+            ]
+        },
+    ),
+    Session(
         "docs/recipes.md",
         ("export RINGSIDE_ADMIN_TOKEN_FILE=admin.token",),
         {

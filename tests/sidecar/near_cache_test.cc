@@ -68,6 +68,32 @@ TEST_F(NearCacheTest, GivesWhatWasStoredUntilItsTime) {
   EXPECT_EQ(cache_.used_bytes(), 0U);
 }
 
+TEST_F(NearCacheTest, APeekChangesNothing) {
+  const auto peek = [this](const NearCache& cache, const std::string& key, SteadyPoint now = noon,
+                           const http::Fields& request = {}) {
+    const auto found = cache.peek(key_of(key), request, now);
+    return found ? found->body : "nothing";
+  };
+  const std::size_t cost = cost_of("a", "body");
+  NearCache cache(2 * cost, forgotten_);
+  keep(cache, "a", "body");
+  keep(cache, "b", "body");
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(peek(cache, "a"), "body");
+  EXPECT_FALSE(cache.admits(key_of("a"), 4, noon)) << "it was asked for by nobody";
+  EXPECT_EQ(peek(cache, "a", later), "nothing");
+  EXPECT_EQ(cache.used_bytes(), 2 * cost) << "what has had its time stays";
+  keep(cache, "c", "body");
+  EXPECT_EQ(peek(cache, "a"), "nothing") << "it was the least recently used";
+  EXPECT_EQ(peek(cache, "b"), "body");
+  const auto german = fields_of("accept-language", "de");
+  cache_.store(key_of("v"), german, response_of("Seite"),
+               {{"accept-language"}, later, cache_.moment(key_of("v"))});
+  EXPECT_EQ(peek(cache_, "v", noon, german), "Seite");
+  EXPECT_EQ(peek(cache_, "v"), "nothing");
+  forgotten_.forget_everything();
+  EXPECT_EQ(peek(cache_, "v", noon, german), "nothing");
+}
+
 TEST_F(NearCacheTest, TheNewerAnswerReplacesTheOlder) {
   keep(cache_, "k", std::string(100, 'a'));
   keep(cache_, "k", "b");
