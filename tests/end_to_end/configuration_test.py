@@ -263,13 +263,6 @@ class Shard(Tier):
         self.assertTrue(second.startswith("ringside shard: stdin:5: "), second)
         self.assertEqual(last, "ringside shard: lines of stdin that could not be answered: 2")
 
-    def test_which_replicas_it_assumed_is_said(self):
-        done = ringside("shard", "--geo", self.countries(), "/a")
-        self.assertIn("without --replicas these are the owners among 10 replicas", done.stderr)
-        self.assertEqual(len(done.stdout.splitlines()), 2)
-        done = ringside("shard", "--geo", self.countries(), "--replicas", 10, "/a")
-        self.assertEqual(done.stderr, "")
-
     def test_the_order_of_the_members_does_not_matter(self):
         names = [f"cache-{n}=10.0.0.{n}:80" for n in range(7)]
         asked = [("10.0.0.1", f"/page/{n}") for n in range(50)]

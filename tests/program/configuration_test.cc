@@ -44,7 +44,7 @@ TEST(Configuration, TheExampleIsValidAndUsesEveryKey) {
   for (const std::string_view key : cache_rule_keys()) {
     EXPECT_TRUE(configuration.cache.given(key)) << key;
   }
-  EXPECT_EQ(configuration.routes.size(), 4U);
+  EXPECT_EQ(configuration.routes.size(), 5U);
   EXPECT_EQ(configuration.replicas.size(), 3U);
   EXPECT_EQ(configuration.replicas[1].member.weight, 2U);
   EXPECT_EQ(configuration.replicas, configuration.peers);
