@@ -13,8 +13,8 @@
 #include "http/error_response.h"
 #include "http1/head_parser.h"
 #include "metrics/outcome.h"
-#include "program/request_url.h"
 #include "program/key_text.h"
+#include "program/request_url.h"
 #include "program/shard_report.h"
 
 namespace ringside::program {

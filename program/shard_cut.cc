@@ -27,8 +27,9 @@ Result<std::size_t> find_shard(const shard::Topology& topology, const std::strin
     return invalid_input(
         fmt::format("which of {} shards? Give its number or its name", shards.size()));
   }
-  const auto named = std::find_if(shards.begin(), shards.end(),
-                                  [&](const shard::Shard& one) { return one.at == key_of_text(text); });
+  const auto named = std::find_if(shards.begin(), shards.end(), [&](const shard::Shard& one) {
+    return one.at == key_of_text(text);
+  });
   if (named != shards.end()) return static_cast<std::size_t>(named - shards.begin());
   std::size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
