@@ -170,14 +170,6 @@ std::string because(const Explained& explained) {
   return text;
 }
 
-// How an origin, or the holder, would be asked by a fetch.
-FetchPlan plan_of(const Explained& explained) {
-  RequestContext context = explained.context;
-  if (explained.without_slices == WithoutSlices::no)
-    context.ranges = only({0, context.rules().slice_size_bytes - 1});
-  return plan_fetch(context, explained.found.response);
-}
-
 Explanation::Question question_of(const Explained& explained, const Asking& asking) {
   const RequestContext& context = explained.context;
   Explanation::Question question;
@@ -211,7 +203,8 @@ void add_fetch(const Explained& explained, Explanation& out) {
     out.asks = question_of(explained, Asking{});
     return;
   }
-  const FetchPlan plan = plan_of(explained);
+  const FetchPlan plan =
+      plan_explained(explained.context, explained.found.response, explained.without_slices);
   out.asks = question_of(explained, asking_of(plan));
   out.outcome = may_be_confirmed(plan) ? metrics::Outcome::revalidated : metrics::Outcome::miss;
   const bool is_shared = explained.is_fetched_already && !explained.uncacheable;
@@ -242,6 +235,14 @@ void tell_slices(const Explained& explained, Explanation& out) {
 }
 
 }  // namespace
+
+FetchPlan plan_explained(const RequestContext& context, const StoredPointer& stored,
+                         WithoutSlices without_slices) {
+  if (without_slices != WithoutSlices::no) return plan_fetch(context, stored);
+  RequestContext first_slice = context;
+  first_slice.ranges = only({0, context.rules().slice_size_bytes - 1});
+  return plan_fetch(first_slice, stored);
+}
 
 Explanation explain(const Explained& explained) {
   const RequestContext& context = explained.context;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cache/decision.h"
+#include "cache/fetch_plan.h"
 #include "cache/request_context.h"
 #include "cache/settings.h"
 #include "cache/sliced_object.h"
@@ -70,6 +71,10 @@ struct Explained {
   bool is_fetched_already = false;  // by another request, which this one would wait for
   std::optional<UncacheableKeys::Kept> uncacheable{};
 };
+
+// How a step that fetches would ask for it.
+[[nodiscard]] FetchPlan plan_explained(const RequestContext& context, const StoredPointer& stored,
+                                       WithoutSlices without_slices);
 
 // Of a GET or a HEAD. A pure function.
 [[nodiscard]] Explanation explain(const Explained& explained);

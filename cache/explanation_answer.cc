@@ -12,9 +12,9 @@
 namespace ringside::cache {
 namespace {
 
-bool is_fetched_already(const Transaction& transaction) {
+bool is_fetched_already(const Transaction& transaction, WithoutSlices without_slices) {
   const RequestContext& context = transaction.context;
-  const FetchPlan plan = plan_fetch(context, transaction.found.response);
+  const FetchPlan plan = plan_explained(context, transaction.found.response, without_slices);
   const std::string name = flight_name(
       variant_asked(transaction.found, transaction.request->fields), plan, context.entity_tag);
   return transaction.look != Store::Look::nowhere &&
@@ -53,7 +53,7 @@ void answer_explanation(Transaction& transaction, const Decision& decision,
   explained.is_emptied_first = transaction.look == Store::Look::nowhere;
   const bool may_be_held = context.from_sidecar && context.key.bucket;
   explained.is_held_elsewhere = may_be_held && !shared.holders.answers_for(*context.key.bucket);
-  explained.is_fetched_already = is_fetched_already(transaction);
+  explained.is_fetched_already = is_fetched_already(transaction, explained.without_slices);
   explained.uncacheable = shared.uncacheable.find(context.key, transaction.core.core.steady_now());
   std::string page = to_json(explain(explained), shared.name);
 

@@ -160,7 +160,7 @@ Result<void> Handler::look() {
     }
     if (is_for_members) return not_a_member();
   }
-  if (const auto begun = begin_explaining(transaction_); !begun) return begun;
+  if (auto begun = begin_explaining(transaction_); !begun) return begun;
   auto understood = read_context(*transaction_.request, *transaction_.settings,
                                  transaction_.core.identity.via, from_, transaction_.context,
                                  is_member ? Keyspace::members : Keyspace::strangers);

@@ -155,8 +155,9 @@ Result<std::string> explain_lines(const std::string& answer) {
     Lines lines;
     lines.add("url", text(page.at("url")));
     add_client(page.at("client"), lines);
-    lines.add("route", page.at("route") == "" ? "(none)" : text(page.at("route")));
-    if (page.at("shard").at("parts") != "") add_shard(page.at("shard"), lines);
+    const std::string route = text(page.at("route"));
+    lines.add("route", route.empty() ? "(none)" : route);
+    if (!text(page.at("shard").at("parts")).empty()) add_shard(page.at("shard"), lines);
     add_replica(page, lines);
     const std::string status =
         verdict.contains("status") ? fmt::format(" {}", verdict.at("status").get<int>()) : "";

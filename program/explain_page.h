@@ -16,7 +16,7 @@ namespace ringside::program {
 [[nodiscard]] Result<sidecar::ExplainedRequest> parse_explain_request(std::string_view body);
 
 // The page: what the sidecar has decided, what the replica told, and the verdict of both.
-[[nodiscard]] std::string to_json(const sidecar::Explanation& explanation);
+[[nodiscard]] std::string to_json(const sidecar::Explanation& told);
 
 // `POST /explain`, of a process that has a sidecar. Thread-safe: one request at a time.
 class ExplainPage {

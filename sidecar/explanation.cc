@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "http/internal_fields.h"
+#include "sidecar/core_state.h"
 #include "sidecar/decision.h"
 #include "sidecar/nearby.h"
 #include "sidecar/owners.h"

@@ -14,10 +14,11 @@
 #include "http/kept_request.h"
 #include "http/scheme.h"
 #include "shard/topology.h"
-#include "sidecar/core_state.h"
 #include "sidecar/health_watch.h"
 
 namespace ringside::sidecar {
+
+struct CoreState;
 
 // A GET or a HEAD without content, as a client would send it.
 struct ExplainedRequest {

@@ -3,10 +3,11 @@
 import json
 import random
 import re
+import threading
 import time
 import unittest
 
-from support import Client, Tier, ringside, wait_until
+from support import WAIT_S, Client, Tier, ringside, wait_until
 
 SEED = 20261125
 CASES = 1000
@@ -272,6 +273,26 @@ class Explained(Tier):
         wait_until(is_near, "the near cache")
         verdict = explain(front, CLIENTS[0], "/page")["verdict"]
         self.assertEqual((verdict["outcome"], verdict["by"]), ("hit", "ringside"))
+
+    def test_a_fetch_that_is_under_way_is_joined(self):
+        release = threading.Event()
+        self.addCleanup(release.set)
+
+        def slow(turn):
+            release.wait(WAIT_S)
+            turn.reply()
+
+        origin = self.origin()
+        origin.on["/slow"] = slow
+        front = self.up(1, origin)
+        asking = threading.Thread(target=front.get, args=("/slow",), kwargs={"Host": HOST})
+        asking.start()
+        origin.wait_for("/slow")
+        self.assertEqual(explain(front, None, "/slow")["verdict"]["outcome"], "collapsed")
+        self.assertEqual(explain(front, None, "/other")["verdict"]["outcome"], "miss")
+        release.set()
+        asking.join()
+        self.assertEqual(origin.count("/slow"), 1)
 
     def test_of_answers_that_are_never_stored_it_says_why(self):
         origin = self.origin()

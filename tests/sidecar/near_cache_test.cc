@@ -69,8 +69,8 @@ TEST_F(NearCacheTest, GivesWhatWasStoredUntilItsTime) {
 }
 
 TEST_F(NearCacheTest, APeekChangesNothing) {
-  const auto peek = [this](const NearCache& cache, const std::string& key, SteadyPoint now = noon,
-                           const http::Fields& request = {}) {
+  const auto peek = [](const NearCache& cache, const std::string& key, SteadyPoint now = noon,
+                       const http::Fields& request = {}) {
     const auto found = cache.peek(key_of(key), request, now);
     return found ? found->body : "nothing";
   };
