@@ -109,6 +109,9 @@ constexpr auto route_keys = std::to_array<Key<Route>>({
     {"near_ttl", assign<&Route::near_ttl, parse_near_ttl, Route>},
 });
 
+// Those whose values are maps.
+constexpr std::array<std::string_view, 3> route_maps{"headers", "query", "cache"};
+
 // Reads a document's values, knowing the file for the messages.
 class FileReader {
  public:
@@ -319,13 +322,13 @@ Result<void> FileReader::read_map(RouteConfiguration& route, const YamlValue::En
 }
 
 Result<RouteConfiguration> FileReader::read_route(const YamlValue& map) {
-  constexpr std::array<std::string_view, 3> maps{"headers", "query", "cache"};
   RouteConfiguration route;
   route.place = file_.place(map.line);
   for (const YamlValue::Entry& entry : map.entries) {
-    const bool is_map = std::find(maps.begin(), maps.end(), entry.key) != maps.end();
+    const bool is_map =
+        std::find(route_maps.begin(), route_maps.end(), entry.key) != route_maps.end();
     auto set = is_map ? read_map(route, entry)
-                      : set_key<Route>(route, entry, route_keys, "of a route", maps);
+                      : set_key<Route>(route, entry, route_keys, "of a route", route_maps);
     if (!set) return set.error();
   }
   if (route.name.empty())
@@ -339,6 +342,9 @@ std::vector<std::string_view> route_key_names() {
   std::vector<std::string_view> names;
   names.reserve(route_keys.size());
   for (const Key<Route>& key : route_keys) names.push_back(key.name);
+  for (const std::string_view key : route_maps) {
+    if (key != "cache") names.push_back(key);
+  }
   return names;
 }
 

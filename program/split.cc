@@ -13,8 +13,8 @@
 namespace ringside::program {
 namespace {
 
-constexpr int ok = 200;
-constexpr int not_found = 404;
+constexpr int was_cut = 200;
+constexpr int nobody_writes = 404;
 
 void print_shards(const std::vector<shard::Shard>& shards, std::size_t before) {
   for (std::size_t i = std::min(before, shards.size() - 1); i < shards.size(); ++i) {
@@ -78,7 +78,7 @@ Result<void> run_split(const SplitOptions& options) {
   CutRequest cut = options.cut;
   cut.scheme = present->scheme;
   cut.shards = shards;
-  const auto done = ask_page(first, pages.token, "POST", "/split", to_json(cut), {ok, not_found});
+  const auto done = ask_page(first, pages.token, "POST", "/split", to_json(cut), {was_cut, nobody_writes});
   if (!done) return done.error();
   if (auto after = shard::parse_topology_json(*done, shard::Addresses::not_needed)) {
     next = *std::move(after);
