@@ -78,7 +78,8 @@ Result<void> run_split(const SplitOptions& options) {
   CutRequest cut = options.cut;
   cut.scheme = present->scheme;
   cut.shards = shards;
-  const auto done = ask_page(first, pages.token, "POST", "/split", to_json(cut), {was_cut, nobody_writes});
+  const auto done =
+      ask_page(first, pages.token, "POST", "/split", to_json(cut), {was_cut, nobody_writes});
   if (!done) return done.error();
   if (auto after = shard::parse_topology_json(*done, shard::Addresses::not_needed)) {
     next = *std::move(after);
