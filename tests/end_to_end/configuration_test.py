@@ -166,7 +166,7 @@ class Validity(Tier):
         for command in ("sidecar", "cache"):
             with self.subTest(command):
                 done = ringside(command, "--config", example, *key, "--validate")
-                self.assertIn("the configuration is valid; 4 routes", done.stdout)
+                self.assertIn("the configuration is valid; 5 routes", done.stdout)
 
     def test_flags_win_over_the_file(self):
         path = self.file("tier.yaml", "replicas: 2\ndrain_deadline: 9s\nmemory: 32MiB\n")
