@@ -113,7 +113,7 @@ TEST(ExplainCommand, TellsPeopleInLines) {
             "client     81.2.69.160\n"
             "country    GB, by the first 18 bits of the address in the database\n"
             "route      all\n"
-            "key        country,path: GB\\n/a\\n\n"
+            "key        country,path: GB /a\n"
             "bucket     0 of scheme , topology version 0\n"
             "owner      cache-0, then cache-1 (ejected)\n"
             "replica    cache-0\n"
