@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -179,12 +178,8 @@ AdminServer::Answer Process::purge(std::string_view body) {
   const auto target = parse_purge_request(body);
   if (!target) return refuse(target.error());
   const PurgeResult result = service_.purge(*target);
-  const std::string what =
-      target->everything ? "everything" : quotation(target->host + target->path_and_query);
-  log::info("purged {}: {} responses; by POST /purge{}", what, result.removed,
-            result.missing.empty()
-                ? ""
-                : fmt::format("; not confirmed by {}", fmt::join(result.missing, "; ")));
+  sidecar::log_purge(target->host, target->everything ? "*" : target->path_and_query,
+                     {result.removed, result.missing}, "POST /purge");
   ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
   if (!result.missing.empty()) page["missing"] = result.missing;
   if (result.removed == 0 && !target->everything) {

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "base/log.h"
+#include "base/quotation.h"
 #include "http/error_response.h"
 #include "http/field_lines.h"
 #include "http/internal_fields.h"
@@ -47,6 +49,17 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   // Last: until a replica has confirmed it may still give what is purged, and a near cache keep it.
   state.shared.forgotten.forget_everything();
   co_return report;
+}
+
+void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
+               std::string_view by) {
+  const std::string what =
+      target == "*" ? "everything" : quotation(std::string(host).append(target));
+  const std::string missing =
+      report.missing.empty()
+          ? ""
+          : fmt::format("; not confirmed by {}", fmt::join(report.missing, "; "));
+  log::info("purged {}: {} responses; by {}{}", what, report.removed, by, missing);
 }
 
 std::string_view why_nothing_was_purged(std::string_view target) noexcept {

@@ -20,6 +20,11 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
 void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
                          TimePoint now);
 
+// A line of the log for each purge: what was purged, how much of it there was, `by` what it was asked
+// for, and who did not confirm it.
+void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
+               std::string_view by);
+
 // What is most often wrong with a target (a path and query) of which nothing is stored.
 [[nodiscard]] std::string_view why_nothing_was_purged(std::string_view target) noexcept;
 

@@ -141,6 +141,10 @@ class Purge(Commands):
         self.assertEqual(everything, "removed    2 of everything\n")
         self.wait_for_line(tier, 'purged "www.example.com/page": 2 responses; by POST /purge\n')
         self.wait_for_line(tier, "purged everything: 2 responses; by POST /purge\n")
+        tier.ask("PURGE", "/page", fields={"Host": "www.example.com"})
+        self.wait_for_line(
+            tier, 'purged "www.example.com/page": 0 responses; by PURGE from 127.0.0.1\n'
+        )
         self.assertIn("is no URL with a host", ringside("purge", "/page", *admin, expect=1).stderr)
 
     def test_replicas_that_refuse_are_named_with_the_remedy(self):
