@@ -11,6 +11,11 @@ std::string country_file(const Configuration& configuration) {
   return configuration.geo.empty() ? shared_file("country.mmdb") : configuration.geo;
 }
 
+Configuration with_country_file(Command command, Configuration configuration) {
+  if (command != Command::cache) configuration.geo = country_file(configuration);
+  return configuration;
+}
+
 Result<Countries> open_countries(const Configuration& configuration) {
   const std::string file = country_file(configuration);
   if (file.empty()) {

@@ -15,6 +15,9 @@ using Countries = std::shared_ptr<const geo::CountryDatabase>;
 // folder or one above (an installed tree). Empty: neither is there.
 [[nodiscard]] std::string country_file(const Configuration& configuration);
 
+// As it is in effect, to be shown: with the database that was found where none is named.
+[[nodiscard]] Configuration with_country_file(Command command, Configuration configuration);
+
 // Opens it. Null where no route uses countries and none was named. An Error names the remedy.
 [[nodiscard]] Result<Countries> open_countries(const Configuration& configuration);
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/quotation.h"
 #include "program/configuration_json.h"
+#include "program/countries.h"
 #include "program/discovery.h"
 #include "program/front_page.h"
 #include "program/process.h"
@@ -90,7 +91,7 @@ void Process::add_pages() {
     lock.unlock();
     // `ringside scale` may have changed it.
     if (shown.replica_count) shown.replica_count = service_.membership()->size();
-    return json(to_json(invocation_.command, shown));
+    return json(to_json(invocation_.command, with_country_file(invocation_.command, shown)));
   });
   on("GET", "/topology", [this](const AdminServer::Request&) {
     return json(tier::to_json(*service_.membership(), service_.self()));

@@ -191,7 +191,8 @@ int run_configured(const CommandLine& line) {
   const auto configuration = load(invocation);
   if (!configuration) return fail(called, configuration.error());
   if (invocation.show) {
-    fmt::print("{}", to_json(invocation.command, *configuration));
+    fmt::print("{}",
+               to_json(invocation.command, with_country_file(invocation.command, *configuration)));
     return success;
   }
   if (invocation.validate) {

@@ -55,10 +55,9 @@ void log_purge(std::string_view host, std::string_view target, const PurgeReport
                std::string_view by) {
   const std::string what =
       target == "*" ? "everything" : quotation(std::string(host).append(target));
-  const std::string missing =
-      report.missing.empty()
-          ? ""
-          : fmt::format("; not confirmed by {}", fmt::join(report.missing, "; "));
+  const std::string missing = report.missing.empty() ? ""
+                                                     : fmt::format("; not confirmed by {}",
+                                                                   fmt::join(report.missing, "; "));
   log::info("purged {}: {} responses; by {}{}", what, report.removed, by, missing);
 }
 

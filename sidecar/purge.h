@@ -20,8 +20,8 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
 void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
                          TimePoint now);
 
-// A line of the log for each purge: what was purged, how much of it there was, `by` what it was asked
-// for, and who did not confirm it.
+// A line of the log for each purge: what was purged, how much of it there was, `by` what it was
+// asked for, and who did not confirm it.
 void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
                std::string_view by);
 

@@ -1,10 +1,14 @@
 """What is wrong with a configuration is said in one line: file, line, remedy, exit code 2."""
 
+import json
 import re
 import socket
 import unittest
 
 from support import ROOT, Tier, ringside, wait_until
+from support.program import BUILD
+
+ORIGIN = {"cache": ("--name", "cache-0", "--listen", "127.0.0.1:0", "--origin", "http://127.0.0.1:1")}
 
 # (command, file, line of the mistake, words of the message)
 WRONG = [
@@ -184,6 +188,12 @@ class Validity(Tier):
         path = self.file("again.yaml", shown)
         again = self.start("up", "--config", path)
         self.assertEqual(again.json("/config"), tier.json("/config"))
+
+    def test_config_shows_the_country_database_that_was_found(self):
+        found = BUILD / "share" / "ringside" / "country.mmdb"
+        for command, shown in (("up", str(found) if found.exists() else None), ("cache", "none")):
+            told = json.loads(ringside("config", command, *ORIGIN.get(command, ())).stdout)
+            self.assertEqual(told.get("geo", "none"), shown)
 
     def test_help_and_version(self):
         for command in ("up", "scale", "sidecar", "cache", "replay", "shard", "version"):
