@@ -9,6 +9,8 @@
 #include <memory>
 #include <system_error>
 
+#include "base/log.h"
+
 namespace ringside {
 namespace {
 
@@ -68,7 +70,11 @@ Result<void> replace_file(const std::string& path, std::string_view text) {
   if (!is_written) return give_up(errno);
   if (std::fclose(file.release()) != 0) return give_up(errno);
   if (std::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
-  if (const int code = sync_folder_of(path); code != 0) return cannot(path, code);
+  // It is written, and read by whoever opens it. Some file systems can't do more.
+  if (const int code = sync_folder_of(path); code != 0) {
+    log::warning("{}: its folder is not synchronised: {}", path,
+                 std::generic_category().message(code));
+  }
   return {};
 }
 

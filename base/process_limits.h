@@ -106,8 +106,8 @@ constexpr size_t threads = 256;  // (--threads) refused
 constexpr Milliseconds configured_wait_most{86'400'000};
 constexpr Milliseconds file_poll{1'000};  // how late a changed file is noticed
 constexpr Milliseconds drain_poll{20};    // how late the end of a drain is noticed
-// between two questions to the process that writes the state of a scheme; {} to connect, {} of each
-// wait | asked again; meanwhile the state that was heard last counts
+// {} between two questions to the process that writes the state of a scheme, {} to connect and of
+// each wait | asked again; meanwhile the state that was heard last counts
 constexpr Milliseconds state_poll{1'000};
 constexpr Milliseconds state_timeout{2'000};
 // after a shard that is too full could not be cut | tried again

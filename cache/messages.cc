@@ -103,6 +103,8 @@ void write_holder_fields(http::FieldLines& out, const http::RequestHead& request
        {internal::extra_key, internal::bucket, internal::scheme, internal::client}) {
     if (const auto value = request.fields.first(name)) out.add(name, *value);
   }
+  const auto route = name_in_key(context.route);
+  if (!route.empty()) out.add(internal::route, route);
   out.add(internal::fill, fill.own_name);
   const Milliseconds share =
       std::max(fill.time_allowed - limits::replica_answer_allowance, fill.time_allowed / 2);

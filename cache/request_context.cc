@@ -78,12 +78,6 @@ Result<void> find_route(const http::RequestHead& request, const Settings& settin
   return {};
 }
 
-// Of a route that headers chose: what the other parts of the key know nothing of.
-std::string_view name_in_key(const Route* route) noexcept {
-  if (route == nullptr || route->match.conditions.headers.empty()) return {};
-  return route->name;
-}
-
 // Why the store may not be asked (RFC 9111 §4).
 StoreObjection objection_to_use(const http::RequestHead& request, bool bypass, bool upgrades) {
   if (request.method != "GET" && request.method != "HEAD") return StoreObjection::method;
@@ -126,6 +120,10 @@ void look_at_store(const http::RequestHead& request, bool bypass, bool no_store,
 
 }  // namespace
 
+std::string_view name_in_key(const Route* route) {
+  return route == nullptr ? std::string_view{} : http::name_in_key(route->match, route->name);
+}
+
 Result<void> read_context(http::RequestHead& request, const Settings& settings,
                           std::string_view own_via, const IpAddress& from, RequestContext& context,
                           Keyspace keyspace) {
@@ -162,11 +160,19 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.directives = http::parse_request_directives(request.fields);
   remove_hop_by_hop(request.fields);
   if (auto found = find_route(request, settings, context); !found) return found.error();
-  bool bypass = false;
+  // Two that have other configurations for a while (internal::route): what one of them stored by
+  // its route is not the other's.
+  const bool is_other_route = context.from_sidecar && request.method != "PURGE" &&
+                              said(http::internal::route) != name_in_key(context.route);
+  if (is_other_route && context.fills_peer) {
+    return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
+                 "the replica that asks has another route for it"};
+  }
+  bool bypass = is_other_route;
   bool no_store = false;
   if (context.route != nullptr) {
     const Rules& rules = context.rules();
-    bypass = matches_any(rules.bypass, request.fields, context.target.query);
+    bypass = bypass || matches_any(rules.bypass, request.fields, context.target.query);
     no_store = matches_any(rules.no_store, request.fields, context.target.query) ||
                !context.is_route_of_get;
     apply(rules, request);

@@ -64,6 +64,9 @@ struct RequestContext {
   [[nodiscard]] const Rules& rules() const noexcept { return route->rules; }
 };
 
+// http::name_in_key of a route; null: none matched.
+[[nodiscard]] std::string_view name_in_key(const Route* route);
+
 // Fails for targets and hosts that are malformed, and where no route matches; for TRACE, and for
 // requests that have been at `own_via` before. With hop.answer_here nothing else is decided. A pure
 // function of the request, the settings and the name.

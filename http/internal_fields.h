@@ -16,6 +16,10 @@ inline constexpr std::string_view topology = "Ringside-Topology";
 inline constexpr std::string_view no_topology = "0";
 // To the replica: the parts of the shard key that it can't see for itself; part of the cache key.
 inline constexpr std::string_view extra_key = "Ringside-Extra-Key";
+// To the replica: the name of the route, where headers chose it (http::name_in_key). One that
+// chooses another route, since its configuration is another one, stores nothing of it, and gives
+// nothing that is stored.
+inline constexpr std::string_view route = "Ringside-Route";
 // To the replica: the bucket of the shard key by which it was chosen, in decimal digits.
 inline constexpr std::string_view bucket = "Ringside-Bucket";
 // To the replica: the scheme of the client's request, where it is not `http`; part of the cache

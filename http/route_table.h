@@ -29,6 +29,12 @@ struct RouteMatch {
   bool operator==(const RouteMatch&) const = default;
 };
 
+// The name of a route, where it is part of what is stored: where headers choose it, of which the
+// other parts of a key know nothing. Else empty. Both hops say it (internal::route).
+[[nodiscard]] inline std::string_view name_in_key(const RouteMatch& match, std::string_view name) {
+  return match.conditions.headers.empty() ? std::string_view{} : name;
+}
+
 // The route of a URI, in whose form it is matched, keyed and sent on: of those without
 // RequestConditions, or else the first that has some.
 struct UriRoute {

@@ -262,6 +262,11 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
       std::any_of(routes.begin(), routes.end(), [](const RouteConfiguration& route) {
         return route.match.path_prefix != "/" || route.match.path_regex;
       });
+  // `/account;x.css` is no path below /account, and an origin that cuts parameters gives the
+  // account.
+  const bool has_regex = std::any_of(
+      routes.begin(), routes.end(),
+      [](const RouteConfiguration& route) { return route.match.path_regex.has_value(); });
   for (RouteConfiguration& route : routes) {
     if (route.origins.empty()) route.origins = configuration.origins;
     if (!route.shard_key) route.shard_key = configuration.shard_key;
@@ -270,6 +275,7 @@ std::vector<RouteConfiguration> effective_routes(const Configuration& configurat
     http::PathRules& paths = route.cache.values.paths;
     paths.merge_slashes = paths.merge_slashes.value_or(true);
     paths.refuses_escaped_slashes = paths.refuses_escaped_slashes.value_or(true);
+    if (has_regex) paths.refuses_parameters = paths.refuses_parameters.value_or(true);
   }
   share_forms(routes);
   return routes;

@@ -250,7 +250,9 @@ http::AdminServer::Answer ExplainPage::answer(sidecar::Sidecar& sidecar, std::st
   auto request = parse_explain_request(body);
   const std::string text_type = "text/plain; charset=utf-8";
   if (!request) return {bad_request, text_type, request.error().message + "\n"};
-  const std::lock_guard lock(mutex_);
+  // It may wait for a replica: the other pages are not kept waiting by those who ask meanwhile.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return {unavailable, text_type, "another request is being explained; ask again\n"};
   if (stopped_) return {unavailable, text_type, "this sidecar has stopped\n"};
   const auto told = std::make_shared<std::promise<Explanation>>();
   sidecar.explain(*std::move(request),

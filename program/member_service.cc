@@ -4,14 +4,16 @@
 
 #include <utility>
 
+#include "base/log.h"
 #include "program/membership_news.h"
 #include "program/state_file.h"
 
 namespace ringside::program {
 
-Result<void> MemberService::apply(const Configuration& next) {
+Result<void> MemberService::apply(const Configuration& loaded) {
   const std::lock_guard control(control_);
   const auto present = this->membership();
+  const Configuration next = with_kept_state(configuration_, loaded);
   const bool has_new_state = next.state != configuration_.state;
   auto membership = discovers(next) ? tier::with_scheme(present, next.scheme,
                                                         has_new_state ? next.state : shard::State{})
@@ -32,11 +34,33 @@ Result<MembershipPointer> MemberService::propose(const shard::TopologyRequest& r
   const auto present = this->membership();
   auto membership = tier::next_membership(*present, request);
   if (!membership) return membership;
+  if (auto allowed = check_state(*present->topology, *(*membership)->topology); !allowed) {
+    return allowed.error();
+  }
   const bool is_followed = configuration_.state_writer && configuration_.state_writer->at;
   if (is_followed && (*membership)->topology->state() != present->topology->state()) {
     return not_ours_to_cut(configuration_);
   }
   return adopt(*std::move(membership), "PUT /topology");
+}
+
+// What is written down is one scheme's, and no shard's number means two things.
+Result<void> MemberService::check_state(const shard::Topology& present,
+                                        const shard::Topology& next) const {
+  const auto refused = [](std::string message) {
+    return Error{ErrorKind::refused, ErrorSource::client, Retry::no, std::move(message)};
+  };
+  if (!configuration_.state_writer || !present.has_state()) return {};
+  if (next.scheme() != present.scheme()) {
+    return refused(
+        fmt::format("scheme: is {} where one process writes the state; change it in the "
+                    "configuration of all",
+                    present.scheme()));
+  }
+  if (!writes_state(configuration_) || next.extends(present)) return {};
+  return refused(
+      "state: shards were cut since, or are others; take those of GET /topology, or "
+      "leave the state out");
 }
 
 Result<MembershipPointer> MemberService::cut(const CutRequest& request) {
@@ -56,10 +80,16 @@ Result<void> MemberService::follow_state(const shard::TopologyRequest& published
     return invalid_input(fmt::format("its scheme is {}, and ours is {}; give both the same",
                                      published.scheme, present->topology->scheme()));
   }
-  if (!published.state) return {};
+  if (!published.state || *published.state == present->topology->state()) return {};
   auto next = tier::with_scheme(present, published.scheme, *published.state);
   if (!next) return next.error();
   if (*next == present) return {};
+  if (present->size() > 0 && !(*next)->topology->extends(*present->topology)) {
+    log::warning(
+        "the shards that {} writes do not come of those that were known: what is stored "
+        "may have to be fetched again",
+        configuration_.state_writer->text());
+  }
   auto adopted = adopt(*std::move(next), configuration_.state_writer->text());
   return adopted ? Result<void>{} : adopted.error();
 }

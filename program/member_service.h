@@ -12,7 +12,7 @@ namespace ringside::program {
 // that is watched. Whichever it is, what comes of it is one value, and one path leads to the cores.
 class MemberService : public Service {
  public:
-  [[nodiscard]] Result<void> apply(const Configuration& next) final;
+  [[nodiscard]] Result<void> apply(const Configuration& loaded) final;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) final;
   [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) final;
@@ -31,6 +31,8 @@ class MemberService : public Service {
   [[nodiscard]] virtual Result<void> publish(const Configuration& next,
                                              MembershipPointer membership) = 0;
 
+  [[nodiscard]] Result<void> check_state(const shard::Topology& present,
+                                         const shard::Topology& next) const;
   // Publishes it; where the state is written here, once it is in its file.
   [[nodiscard]] Result<MembershipPointer> adopt(MembershipPointer next, std::string_view by);
 

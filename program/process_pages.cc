@@ -143,7 +143,7 @@ AdminServer::Answer Process::readiness() const {
   if (discovery_ != nullptr) {
     page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
   }
-  if (keeper_ != nullptr) page += keeper_->line() + "\n";
+  if (keeper_ != nullptr && membership->topology->has_state()) page += keeper_->line() + "\n";
   for (const std::string& line : service_.details()) page += line + "\n";
   const std::lock_guard lock(mutex_);
   fmt::format_to(std::back_inserter(page), "reloads: {} applied, {} refused\n", reloads_applied_,

@@ -184,6 +184,30 @@ Result<void> check_form(const RouteConfiguration& route, const CacheRules& own) 
                   own.place(has_other_query ? "query" : "paths"), route.name));
 }
 
+bool may_meet(std::string_view host, std::string_view other) noexcept {
+  const bool are_exact =
+      !host.empty() && !other.empty() && host.front() != '*' && other.front() != '*';
+  return !are_exact || host == other;
+}
+
+// A regular expression may take some of the route's URIs and give them another form: conditions and
+// rules would then be asked of what is left of the query.
+Result<void> check_forms_of_regexes(const RouteConfiguration& route,
+                                    const std::vector<RouteConfiguration>& all) {
+  for (const RouteConfiguration& other : all) {
+    if (!other.match.path_regex || !other.match.conditions.empty()) continue;
+    const cache::Rules& ours = route.cache.values;
+    const cache::Rules& theirs = other.cache.values;
+    const bool is_alike = ours.query == theirs.query && !says_otherwise(theirs.paths, ours.paths);
+    if (is_alike || !may_meet(route.match.host, other.match.host)) continue;
+    return conflict(route, "path",
+                    fmt::format("route {} with its path_regex may have some of its requests, and "
+                                "has other rules for the query or the path; give both the same",
+                                other.name));
+  }
+  return {};
+}
+
 Result<void> check_query_is_kept(const RouteConfiguration& route) {
   for (const ValueCondition& parameter : route.match.conditions.query) {
     if (!route.cache.values.query.applied(parameter.name).empty()) continue;
@@ -278,6 +302,7 @@ Result<void> check_route_conditions(const Configuration& configuration) {
     const RouteConfiguration& route = all[i];
     if (route.match.conditions.empty()) continue;
     if (auto form = check_form(route, configuration.routes[i].cache); !form) return form.error();
+    if (auto forms = check_forms_of_regexes(route, all); !forms) return forms.error();
     if (auto headers = check_headers(configuration, route, all); !headers) return headers.error();
     if (auto query = check_query_is_kept(route); !query) return query.error();
   }

@@ -19,6 +19,18 @@ namespace {
 
 using shard::ObjectReader;
 
+Error no_shard(const shard::Topology& topology, std::string_view which) {
+  return invalid_input(
+      fmt::format("there is no shard {}; they go from 0 to {}, and GET /topology names them", which,
+                  topology.state().shards.size() - 1));
+}
+
+Result<std::size_t> check_number(const shard::Topology& topology, std::size_t number) {
+  if (number < std::max<std::size_t>(topology.state().shards.size(), 1)) return number;
+  return no_shard(topology, fmt::format("{}", number));
+}
+
+// A name comes before a number: ranges of numbers have names that are some.
 Result<std::size_t> find_shard(const shard::Topology& topology, const std::string& text) {
   const auto& shards = topology.state().shards;
   if (text.empty()) {
@@ -35,10 +47,7 @@ Result<std::size_t> find_shard(const shard::Topology& topology, const std::strin
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
   if (is_number && number < shards.size()) return number;
-  return invalid_input(
-      fmt::format("there is no shard {}; they go from 0 to {}, and GET /topology "
-                  "names them",
-                  quotation(text), shards.size() - 1));
+  return no_shard(topology, quotation(text));
 }
 
 // Who has the least for its weight; of equals the first.
@@ -72,6 +81,12 @@ Result<void> check_knowledge(const shard::Topology& topology, const CutRequest& 
                                topology.scheme(), request.scheme));
   }
   const auto& shards = topology.state().shards;
+  if (request.shards > shards.size()) {
+    return refused(
+        fmt::format("there are {} shards here, and the asker knows {}; let it hear of "
+                    "those first",
+                    shards.size(), request.shards));
+  }
   for (std::size_t i = request.shards; request.shards > 0 && i < shards.size(); ++i) {
     if (shards[i].parent != number) continue;
     return refused(
@@ -97,6 +112,7 @@ std::string to_json(const CutRequest& request) {
   nlohmann::ordered_json out;
   if (!request.scheme.empty()) out["scheme"] = request.scheme;
   if (request.shards > 0) out["shards"] = request.shards;
+  if (request.number) out["number"] = *request.number;
   if (!request.shard.empty()) out["shard"] = request.shard;
   out["at"] = request.at;
   out["to"] = request.to;
@@ -107,7 +123,7 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
   const auto document = parse_strict_json(text);
   if (!document) return document.error();
   const ObjectReader object(*document, "");
-  if (auto known = object.only({"scheme", "shards", "shard", "at", "to"}, {}); !known) {
+  if (auto known = object.only({"scheme", "shards", "number", "shard", "at", "to"}, {}); !known) {
     return known.error();
   }
   CutRequest request;
@@ -123,6 +139,11 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
     if (!shards) return shards.error();
     request.shards = *shards;
   }
+  if (object.find("number") != nullptr) {
+    const auto number = object.count("number");
+    if (!number) return number.error();
+    request.number = *number;
+  }
   for (const auto& [key, into] : {std::pair{"at", &request.at}, {"to", &request.to}}) {
     auto values = texts(object, key);
     if (!values) return values.error();
@@ -133,7 +154,8 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
 
 Result<shard::State> state_after(const shard::Topology& topology, const CutRequest& request) {
   if (!topology.has_state()) return shard::no_shards(topology.scheme());
-  const auto number = find_shard(topology, request.shard);
+  const auto number = request.number ? check_number(topology, *request.number)
+                                     : find_shard(topology, request.shard);
   if (!number) return number.error();
   if (auto known = check_knowledge(topology, request, *number); !known) return known.error();
   shard::Cut cut{*number, {}, request.to};
@@ -159,11 +181,10 @@ std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica, std::size
   const auto topology = replica.settings()->membership->topology;
   auto cut = replica.cut_wanted(*topology, responses_most);
   if (!cut) return std::nullopt;
-  return CutRequest{std::string(topology->scheme()),
-                    topology->state().shards.size(),
-                    fmt::format("{}", cut->shard),
-                    std::move(cut->at),
-                    {}};
+  CutRequest request{
+      std::string(topology->scheme()), topology->state().shards.size(), cut->shard, {}, {}, {}};
+  for (const std::string& at : cut->at) request.at.push_back(key_text(at));
+  return request;
 }
 
 }  // namespace ringside::program

@@ -15,16 +15,17 @@ namespace ringside::program {
 // A shard that is to be cut, or a key of a directory that is to be placed: what `POST /split` asks
 // of the process that writes the state.
 struct CutRequest {
-  std::string scheme{};           // that the asker knows; empty: whichever it is
-  std::size_t shards = 0;         // that it knows; 0: whichever there are
-  std::string shard{};            // a number, or a name (Shard::at); empty: there is one choice
+  std::string scheme{};                 // that the asker knows; empty: whichever it is
+  std::size_t shards = 0;               // that it knows; 0: whichever there are
+  std::optional<std::size_t> number{};  // of the shard; absent: `shard` says which
+  std::string shard{};            // a name (Shard::at), or a number; empty: there is one choice
   std::vector<std::string> at{};  // where it is cut (program/key_text.h)
   std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
   bool operator==(const CutRequest&) const = default;
 };
 
 // {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"]}, each of which may
-// be left out.
+// be left out; `"number": 0` is the shard of that number, whatever the names are.
 [[nodiscard]] std::string to_json(const CutRequest& request);
 [[nodiscard]] Result<CutRequest> parse_cut_request(std::string_view text);
 

@@ -57,6 +57,9 @@ void ShardKeeper::look_again() {
 std::string ShardKeeper::line() const {
   if (!writer_) return "shards: written by this process";
   const std::lock_guard lock(mutex_);
+  if (!has_heard_ && trouble_.empty()) {
+    return fmt::format("shards: as at the start; their writer {} is asked", writer_->text());
+  }
   if (trouble_.empty()) return fmt::format("shards: as {} writes them", writer_->text());
   return fmt::format("shards: as they were; their writer {} is not heard: {}", writer_->text(),
                      trouble_);
@@ -90,8 +93,8 @@ void ShardKeeper::look() {
   // Another one may have cut the same shard, or moved it, which the next look shows.
   constexpr unsigned looks_most = limits::cut_pause / limits::state_poll;
   looks_to_pass_ = std::min(1U << std::min(failures_++, 10U), looks_most);
-  log::warning("a shard that is too full is not cut: {}; next try in {} s", asked.error().message,
-               looks_to_pass_);
+  log::warning("a shard that is too full is not cut, and asked for again later: {}",
+               asked.error().message);
 }
 
 Result<void> ShardKeeper::follow() {
@@ -116,13 +119,15 @@ Result<void> ShardKeeper::ask_for_cut() {
   }
   const auto done = ask(*writer_, "POST", "/split", to_json(*wanted), token);
   if (!done) return done.error();
-  return follow();
+  note(follow());
+  return {};
 }
 
 // One line for each change, however long it stays so.
 void ShardKeeper::note(const Result<void>& heard) {
   const std::string trouble = heard ? std::string() : heard.error().message;
   std::unique_lock lock(mutex_);
+  has_heard_ = has_heard_ || heard;
   const std::string before = std::exchange(trouble_, trouble);
   lock.unlock();
   if (before.empty() && !trouble.empty()) {

@@ -46,8 +46,9 @@ class ShardKeeper {
   std::condition_variable told_;
   bool is_told_ = false;
   bool is_ending_ = false;
-  std::string trouble_;  // why the writer was not heard at the last look
-  std::thread thread_;   // last: it uses all of the above
+  bool has_heard_ = false;  // the writer, ever
+  std::string trouble_;     // why the writer was not heard at the last look
+  std::thread thread_;      // last: it uses all of the above
 };
 
 }  // namespace ringside::program

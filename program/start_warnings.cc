@@ -51,6 +51,27 @@ std::string trust_warning(Command command, const Configuration& configuration) {
       address->is_v4() ? "127.0.0.0/8" : "::1");
 }
 
+// Of who writes the shards, and of who asks for cuts.
+std::string shards_warning(Command command, const Configuration& configuration) {
+  const auto& writer = configuration.state_writer;
+  if (command == Command::up || !writer) return {};
+  if (!writer->at && configuration.state_file.empty()) {
+    return fmt::format(
+        "{}: the shards are not kept: a restart begins with the first ones again; give --state "
+        "FILE",
+        configuration.place("state-writer"));
+  }
+  const auto address = writer->at ? IpAddress::try_parse(writer->at->host) : std::nullopt;
+  const bool is_here = !writer->at || (address && address->is_loopback());
+  if (is_here || configuration.split_above == 0 || !configuration.admin_token_file.empty()) {
+    return {};
+  }
+  return fmt::format(
+      "{}: the writer on {} takes cuts from another machine with its token alone; give all of the "
+      "tier an --admin-token-file",
+      configuration.place("split-above"), writer->at->text());
+}
+
 }  // namespace
 
 std::vector<std::string> start_warnings(Command command, const Configuration& configuration) {
@@ -59,7 +80,7 @@ std::vector<std::string> start_warnings(Command command, const Configuration& co
        {store_warning(command, configuration), insecure_warning(command, configuration),
         secret_warning(configuration, "peer-key-file", configuration.peer_key_file),
         secret_warning(configuration, "admin-token-file", configuration.admin_token_file),
-        trust_warning(command, configuration)}) {
+        trust_warning(command, configuration), shards_warning(command, configuration)}) {
     if (!line.empty()) lines.push_back(line);
   }
   return lines;

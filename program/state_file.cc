@@ -30,6 +30,11 @@ Result<void> read_state_file(Configuration& configuration) {
   return {};
 }
 
+Configuration with_kept_state(const Configuration& running, Configuration loaded) {
+  if (writes_state(running) && loaded.scheme == running.scheme) loaded.state = running.state;
+  return loaded;
+}
+
 Result<void> keep_state(Configuration& configuration, const shard::Topology& topology) {
   if (!writes_state(configuration) || !topology.has_state()) return {};
   if (configuration.state_file.empty() || topology.state() == configuration.state) return {};

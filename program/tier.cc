@@ -185,10 +185,11 @@ Result<ScaleReport> Tier::scale(std::size_t replicas) {
   return compare(*before.membership->topology, *membership()->topology);
 }
 
-Result<void> Tier::apply(const Configuration& next) {
+Result<void> Tier::apply(const Configuration& loaded) {
   const std::lock_guard control(control_);
   if (stopped_) return has_stopped();
   const Shape present = shape();
+  const Configuration next = with_kept_state(present.configuration, loaded);
   auto opened = open_countries(next);
   // A database that was never there may go on missing; one that is in use is not given up.
   if (!opened && !(next.geo_optional && !present.countries)) return opened.error();

@@ -76,7 +76,7 @@ class Tier final : public Service {
   [[nodiscard]] MembershipPointer membership() const override;
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;
-  [[nodiscard]] Result<void> apply(const Configuration& next) override;
+  [[nodiscard]] Result<void> apply(const Configuration& loaded) override;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) override;
   [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) override;

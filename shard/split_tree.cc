@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 
 #include "base/limits.h"
@@ -163,8 +164,11 @@ Result<State> split_leaf(const State& state, const Cut& cut) {
 }
 
 std::optional<std::vector<std::string>> where_to_split(const State& state, std::size_t shard,
-                                                       std::vector<std::string> /*keys*/) {
-  if (path_of(state.shards[shard].at).size() > limits::split_tree_depth) return std::nullopt;
+                                                       std::vector<std::string> keys) {
+  const bool is_one_key =
+      std::adjacent_find(keys.begin(), keys.end(), std::not_equal_to<>()) == keys.end();
+  const std::size_t depth = path_of(state.shards[shard].at).size();
+  if (is_one_key || depth > limits::split_tree_depth) return std::nullopt;
   return std::vector<std::string>{};
 }
 

@@ -44,6 +44,12 @@ Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Set
   const std::optional<http::UriRoute> of_uri = *found;
   if (!of_uri) return no_route(decision);
   settings.routes[of_uri->index].query.apply_to(decision.target);
+  // It is of all routes of its URI, and asks no one replica.
+  if (request.method == "PURGE") {
+    decision.route = &settings.routes[of_uri->index];
+    decision.keyed_by = &decision.route->key;
+    return {};
+  }
   const auto route = settings.route_table.choose(*of_uri, decision.host, decision.target,
                                                  request.method, request.fields);
   if (!route) return no_route(decision);

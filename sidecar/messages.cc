@@ -86,6 +86,8 @@ void write_upstream_fields(http::FieldLines& out, const http::RequestHead& reque
     out.add(http::internal::scheme, name(decision.scheme));
   }
   if (!decision.extra_key.empty()) out.add(http::internal::extra_key, decision.extra_key);
+  const auto route = http::name_in_key(decision.route->match, decision.route->name);
+  if (!route.empty()) out.add(http::internal::route, route);
 }
 
 ReplicaNotes read_notes(const http::Fields& fields) noexcept {

@@ -68,8 +68,8 @@ void Nearby::begin(const http::RequestHead& request, const Decision& decision) {
   key_.text.append("\n").append(decision.target.path);
   key_.text.append(decision.target.has_query ? "?" : "").append(decision.target.query);
   key_.text.append("\n").append(decision.extra_key);
-  const http::RequestConditions& conditions = decision.route->match.conditions;
-  if (!conditions.headers.empty()) key_.text.append("\n").append(decision.route->name);
+  const auto route = http::name_in_key(decision.route->match, decision.route->name);
+  if (!route.empty()) key_.text.append("\n").append(route);
   key_.hash = hash64(key_.text);
   key_.uri = forgotten_uri(decision.host, decision.target.path);
 }

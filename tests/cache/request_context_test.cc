@@ -139,6 +139,32 @@ TEST(RequestContext, ARouteThatAHeaderChoseHasKeysOfItsOwn) {
   EXPECT_EQ(key("/x?beta", told), "http a.test /x?beta country=DE&") << "it is in the URI";
 }
 
+// While a rolling restart added the route, what a client with the header was given was stored for
+// all others.
+TEST(RequestContext, WhoChoosesAnotherRouteThanItIsToldStoresAndGivesNothing) {
+  http::RouteMatch previews;
+  previews.conditions.headers = {{"x-preview", {}, {}}};
+  const auto settings = settings_of({{"all", {}, {}}, {"previews", previews, {}}});
+  const auto read = [&](const std::string& lines, RequestContext& context) {
+    return read_context(
+        "GET /x HTTP/1.1\r\nHost: a.test\r\nRingside-Topology: t\r\n" + lines + "\r\n", context,
+        settings);
+  };
+  const std::string fill = "Ringside-Fill: cache-1\r\n";
+  for (const auto& [lines, agrees] : {std::pair<std::string, bool>{"", true},
+                                      {"X-Preview: 1\r\nRingside-Route: previews\r\n", true},
+                                      {"X-Preview: 1\r\n", false},
+                                      {"X-Preview: 1\r\nRingside-Route: betas\r\n", false},
+                                      {"Ringside-Route: previews\r\n", false}}) {
+    RequestContext asked;
+    ASSERT_TRUE(read(lines, asked)) << lines;
+    EXPECT_EQ(asked.may_use_store, agrees) << lines;
+    EXPECT_EQ(asked.may_keep_answer, agrees) << lines;
+    RequestContext filling;
+    EXPECT_EQ(bool(read(lines + fill, filling)), agrees) << lines;
+  }
+}
+
 // Else it would lie where the shard key of another route has it, under a key of this one's.
 TEST(RequestContext, AnAnswerToPostIsKeptWhereTheRouteOfGetIsTheSame) {
   http::RouteMatch posts{"", "/posts", {}, {{"POST"}, {}, {}}};

@@ -121,7 +121,8 @@ TEST(WhereToCut, IsBehindTheGreatestKeyOfTheNewestShard) {
 TEST(WhereToCut, IsNowhereWithoutShards) {
   EXPECT_EQ(where("ring", {}, 0, {"a", "b"}), "nowhere");
   EXPECT_EQ(where("directory", {}, 0, {"a", "b"}), "nowhere") << "keys are placed, not cut";
-  EXPECT_EQ(where("split-tree", {}, 5, {}), "by itself");
+  EXPECT_EQ(where("split-tree", {}, 5, {"a", "a"}), "nowhere") << "it would be split for nothing";
+  EXPECT_EQ(where("split-tree", {}, 5, {"a", "a", "b"}), "by itself");
 }
 
 }  // namespace
