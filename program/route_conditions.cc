@@ -190,20 +190,35 @@ bool may_meet(std::string_view host, std::string_view other) noexcept {
   return !are_exact || host == other;
 }
 
-// A regular expression may take some of the route's URIs and give them another form: conditions and
-// rules would then be asked of what is left of the query.
+// The parameters that the route, or its rules, look at.
+std::vector<std::string> parameters_asked(const RouteConfiguration& route) {
+  std::vector<std::string> names;
+  for (const ValueCondition& parameter : route.match.conditions.query) {
+    names.push_back(parameter.name);
+  }
+  const cache::Rules& rules = route.cache.values;
+  for (const auto* conditions : {&rules.bypass, &rules.no_store}) {
+    for (const cache::Condition& condition : *conditions) {
+      if (condition.in == cache::Condition::In::query) names.push_back(condition.name);
+    }
+  }
+  return names;
+}
+
+// A regular expression may take some of the route's URIs and give them another form: what the route
+// asks for would be gone before it is looked at.
 Result<void> check_forms_of_regexes(const RouteConfiguration& route,
                                     const std::vector<RouteConfiguration>& all) {
   for (const RouteConfiguration& other : all) {
-    if (!other.match.path_regex || !other.match.conditions.empty()) continue;
-    const cache::Rules& ours = route.cache.values;
-    const cache::Rules& theirs = other.cache.values;
-    const bool is_alike = ours.query == theirs.query && !says_otherwise(theirs.paths, ours.paths);
-    if (is_alike || !may_meet(route.match.host, other.match.host)) continue;
-    return conflict(route, "path",
-                    fmt::format("route {} with its path_regex may have some of its requests, and "
-                                "has other rules for the query or the path; give both the same",
-                                other.name));
+    const bool is_plain_regex = other.match.path_regex && other.match.conditions.empty();
+    if (!is_plain_regex || !may_meet(route.match.host, other.match.host)) continue;
+    for (const std::string& name : parameters_asked(route)) {
+      if (!other.cache.values.query.applied(name).empty()) continue;
+      return conflict(route, "query",
+                      fmt::format("{} is asked for, and route {} takes it away of paths that its "
+                                  "path_regex matches; keep it there, or take it out here",
+                                  quotation(name), other.name));
+    }
   }
   return {};
 }

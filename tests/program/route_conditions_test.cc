@@ -131,10 +131,27 @@ TEST(RouteConditions, ARegularExpressionTellsPathsApart) {
   ASSERT_TRUE(with) << with.error().message;
   for (const RouteConfiguration& route : effective_routes(*with)) {
     EXPECT_EQ(route.cache.values.paths.merge_slashes, true) << route.name;
+    EXPECT_EQ(route.cache.values.paths.refuses_parameters, true) << "/account;x.css";
   }
   const auto without = read("    methods: GET\n", "  - {name: rest}\n");
   ASSERT_TRUE(without) << without.error().message;
   EXPECT_EQ(effective_routes(*without).at(0).cache.values.paths.merge_slashes, std::nullopt);
+}
+
+// The rule looked for a parameter that the form of the URI had lost, and what it was to keep out of
+// the store was stored.
+TEST(RouteConditions, WhatTheyAskForIsNotTakenAwayByARegularExpressionBeforeThem) {
+  const std::string images =
+      "  - {name: images, path_regex: '.*[.]png', cache: {query: {drop: [token]}}}\n";
+  const std::string rest = "  - {name: rest}\n";
+  for (const std::string asks : {"    headers: {x-a: 1}\n    cache: {bypass: 'query:token'}\n",
+                                 "    headers: {x-a: 1}\n    cache: {no_store: 'query:token'}\n",
+                                 "    query: {token: 1}\n"}) {
+    const auto refused = read(asks, images + rest);
+    ASSERT_FALSE(refused) << asks;
+    EXPECT_THAT(refused.error().message, HasSubstr("\"token\"")) << asks;
+  }
+  EXPECT_TRUE(read("    headers: {x-a: 1}\n    cache: {bypass: 'query:other'}\n", images + rest));
 }
 
 }  // namespace

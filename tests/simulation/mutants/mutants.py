@@ -221,7 +221,7 @@ MUTANTS = (
     ),
     Mutant(
         "WhatWasGivenInVainIsRemoved",
-        "RestartsOneAfterTheOther",
+        "WeightsChange",
         500,
         (
             Edit(
