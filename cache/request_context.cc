@@ -124,6 +124,33 @@ std::string_view name_in_key(const Route* route) {
   return route == nullptr ? std::string_view{} : http::name_in_key(route->match, route->name);
 }
 
+namespace {
+
+// Two that have other configurations for a while (internal::route): what one of them stored by its
+// route is not the other's.
+bool chooses_another(const http::RequestHead& request, std::string_view told,
+                     const RequestContext& context) {
+  return context.from_sidecar && request.method != "PURGE" && told != name_in_key(context.route);
+}
+
+struct Exclusions {
+  bool bypass = false;
+  bool no_store = false;
+};
+
+// By the rules of the route, which then change the fields of the request.
+Exclusions exclusions_of(http::RequestHead& request, const RequestContext& context) {
+  if (context.route == nullptr) return {};
+  const Rules& rules = context.rules();
+  const Exclusions out{matches_any(rules.bypass, request.fields, context.target.query),
+                       matches_any(rules.no_store, request.fields, context.target.query) ||
+                           !context.is_route_of_get};
+  apply(rules, request);
+  return out;
+}
+
+}  // namespace
+
 Result<void> read_context(http::RequestHead& request, const Settings& settings,
                           std::string_view own_via, const IpAddress& from, RequestContext& context,
                           Keyspace keyspace) {
@@ -160,30 +187,19 @@ Result<void> read_context(http::RequestHead& request, const Settings& settings,
   context.directives = http::parse_request_directives(request.fields);
   remove_hop_by_hop(request.fields);
   if (auto found = find_route(request, settings, context); !found) return found.error();
-  // Two that have other configurations for a while (internal::route): what one of them stored by
-  // its route is not the other's.
-  const bool is_other_route = context.from_sidecar && request.method != "PURGE" &&
-                              said(http::internal::route) != name_in_key(context.route);
+  const bool is_other_route = chooses_another(request, said(http::internal::route), context);
   if (is_other_route && context.fills_peer) {
     return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
                  "the replica that asks has another route for it"};
   }
-  bool bypass = is_other_route;
-  bool no_store = false;
-  if (context.route != nullptr) {
-    const Rules& rules = context.rules();
-    bypass = bypass || matches_any(rules.bypass, request.fields, context.target.query);
-    no_store = matches_any(rules.no_store, request.fields, context.target.query) ||
-               !context.is_route_of_get;
-    apply(rules, request);
-  }
+  const Exclusions rules = exclusions_of(request, context);
   const bool is_https = said(http::internal::scheme) == name(http::Scheme::https);
   context.key.assign(is_https ? http::Scheme::https : http::Scheme::http, context.host,
                      context.target, said(http::internal::extra_key), keyspace,
                      name_in_key(context.route));
   context.key.bucket = bucket_by(membership ? membership->topology.get() : nullptr,
                                  context.key.text, bucket_in(said(http::internal::bucket)));
-  look_at_store(request, bypass, no_store, context);
+  look_at_store(request, rules.bypass || is_other_route, rules.no_store, context);
   // What is stored can be purged whether or not a route (still) leads there.
   if (context.route == nullptr && request.method != "PURGE") {
     return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
