@@ -105,7 +105,10 @@ constexpr size_t threads = 256;  // (--threads) refused
 // {}, any duration in a configuration | refused
 constexpr Milliseconds configured_wait_most{86'400'000};
 constexpr Milliseconds file_poll{1'000};  // how late a changed file is noticed
-constexpr Milliseconds drain_poll{20};    // how late the end of a drain is noticed
+// {} between two lines of the log about a PURGE of clients | the next line tells how many were left
+// out
+constexpr Milliseconds purge_line_interval{1'000};
+constexpr Milliseconds drain_poll{20};  // how late the end of a drain is noticed
 // {} between two questions to the process that writes the state of a scheme, {} to connect and of
 // each wait | asked again; meanwhile the state that was heard last counts
 constexpr Milliseconds state_poll{1'000};

@@ -42,6 +42,7 @@ test_packages=(
   iproute2=ip
   kubernetes-client=kubectl
   mmdebstrap=mmdebstrap
+  mount=mount
   netcat-openbsd=nc
   nginx-light=nginx
   nodejs=node

@@ -23,6 +23,7 @@
 #include "sidecar/missed.h"
 #include "sidecar/near_cache.h"
 #include "sidecar/purge_issuer.h"
+#include "sidecar/purge_lines.h"
 #include "sidecar/replica_troubles.h"
 #include "sidecar/settings.h"
 
@@ -46,6 +47,7 @@ struct Shared {
   net::OriginGates gates;
   Troubles troubles;
   hop::TopologyNews topologies;
+  PurgeLines purge_lines;
 };
 
 // What one core's requests share. Only that core's thread touches it.

@@ -203,7 +203,9 @@ Task<void> Handler::purge(http::Response& response) {
   const std::string target(decision_.target.text());
   const PurgeReport report = co_await purge_replicas(core_, *snapshot_, decision_.host, target);
   outcome_ = metrics::Outcome::bypass;
-  log_purge(decision_.host, target, report, "PURGE from " + decision_.peer.text());
+  if (const auto left_out = core_.shared.purge_lines.next(core_.core.steady_now())) {
+    log_purge(decision_.host, target, report, "PURGE from " + decision_.peer.text(), *left_out);
+  }
   make_purge_response(response, report, target, core_.core.now());
 }
 

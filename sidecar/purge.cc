@@ -52,13 +52,15 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
 }
 
 void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
-               std::string_view by) {
+               std::string_view by, std::uint64_t left_out) {
   const std::string what =
       target == "*" ? "everything" : quotation(std::string(host).append(target));
   const std::string missing = report.missing.empty() ? ""
                                                      : fmt::format("; not confirmed by {}",
                                                                    fmt::join(report.missing, "; "));
-  log::info("purged {}: {} responses; by {}{}", what, report.removed, by, missing);
+  const std::string others =
+      left_out == 0 ? "" : fmt::format("; {} more since the last such line", left_out);
+  log::info("purged {}: {} responses; by {}{}{}", what, report.removed, by, missing, others);
 }
 
 std::string_view why_nothing_was_purged(std::string_view target) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,10 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
 void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
                          TimePoint now);
 
-// A line of the log for each purge: what was purged, how much of it there was, `by` what it was
-// asked for, and who did not confirm it.
+// A line of the log: what was purged, how much of it there was, `by` what it was asked for, who did
+// not confirm it, and how many purges before it have no line.
 void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
-               std::string_view by);
+               std::string_view by, std::uint64_t left_out = 0);
 
 // What is most often wrong with a target (a path and query) of which nothing is stored.
 [[nodiscard]] std::string_view why_nothing_was_purged(std::string_view target) noexcept;

@@ -39,6 +39,12 @@ def run(*command: object, **environment: str) -> str:
     return done.stdout
 
 
+SUITE = re.search(r"^VERSION_CODENAME=(\w+)$", pathlib.Path("/etc/os-release").read_text(), re.M)
+# Where this machine has its packages from: it may reach no other place.
+SOURCES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list")
+MIRRORS = [path for path in SOURCES if os.path.isfile(path) and os.path.getsize(path) > 0][:1]
+
+
 def why_not() -> str:
     """Why the package can't be made and installed here; empty: it can."""
     if is_sanitized():
@@ -49,10 +55,15 @@ def why_not() -> str:
         return "there is no mmdebstrap: run scripts/setup --test"
     if os.getuid():
         return "a root is made, mounted and entered by root"
-    tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        tried = subprocess.run(
+            ["unshare", "--mount", "sh", "-ec",
+             'mount -t tmpfs none "$1"; mknod "$1/null" c 1 3; mount -t proc proc "$1"', "sh", folder],
+            capture_output=True, check=False,
+        )  # fmt: skip
     if tried.returncode != 0:
-        return f"namespaces can't be made here: {tried.stderr.decode().strip()}"
-    return ""
+        return f"no root can be made here: {tried.stderr.decode().strip()}"
+    return "" if SUITE else "this is no release of Debian"
 
 
 WHY_NOT = why_not()
@@ -69,12 +80,11 @@ class Package(Tier):
         run(ROOT / "scripts/package", "--build", BUILD, "--output", folder)
         (cls.package,) = folder.glob("ringside_*.deb")
         cls.system = folder / "root"
-        suite = re.search(r"^VERSION_CODENAME=(\w+)$", pathlib.Path("/etc/os-release").read_text(), re.M)
         run(
             "mmdebstrap", "--mode=root", "--variant=apt", "--dpkgopt=force-unsafe-io",
             f"--customize-hook=copy-in {cls.package} /root",
             f'--customize-hook=chroot "$1" apt-get install --yes /root/{cls.package.name}',
-            suite[1], cls.system,
+            SUITE[1], cls.system, *MIRRORS,
             # apt can't sandbox itself in a folder that only root may enter.
             TMPDIR=str(folder), DEBIAN_FRONTEND="noninteractive",
         )  # fmt: skip

@@ -20,20 +20,6 @@ Bucket bucket_of_owner(const MembershipPointer& membership, const std::string& n
   return buckets_of(*membership, name)->front();
 }
 
-// The first bucket that `to` gets in `after` and `from` has in `before`.
-Bucket moved_bucket(const Membership& before, const Membership& after, const std::string& from,
-                    const std::string& to) {
-  const auto& old_owners = before.topology->bucket_owners();
-  const auto& new_owners = after.topology->bucket_owners();
-  for (std::size_t i = 0; i < shard::bucket_count; ++i) {
-    if (before.name(old_owners[i]) == from && after.name(new_owners[i]) == to) {
-      return static_cast<Bucket>(i);
-    }
-  }
-  ADD_FAILURE() << "nothing moves";
-  return 0;
-}
-
 TEST(Authority, WithoutMembersOrBucketsEachAsksTheOrigin) {
   Authority authority("a", 1);
   EXPECT_EQ(authority.direction(0).way, Way::origin);
@@ -75,14 +61,8 @@ TEST(Authority, EachBucketHasOneOnceAllHaveTalked) {
 }
 
 TEST(Authority, ANewOwnerAsksTheHolderAndSoDoesWhoIsAskedInItsPlace) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
   for (const char* name : {"b", "c"}) {
     const auto direction = tier.at(name).direction(moved);
@@ -92,7 +72,7 @@ TEST(Authority, ANewOwnerAsksTheHolderAndSoDoesWhoIsAskedInItsPlace) {
   }
   EXPECT_TRUE(tier.each_bucket_has_one());
   EXPECT_EQ(tier.at("c").own().version.number, 0U);
-  EXPECT_EQ(tier.at("c").away(), buckets_of(*after, "c")->size());
+  EXPECT_EQ(tier.at("c").away(), buckets_of(*tier.after, "c")->size());
 }
 
 TEST(Authority, AnEmptyBucketIsGivenToItsOwnerAndToNobodyElse) {
@@ -151,14 +131,8 @@ TEST(Authority, WhoNeitherHoldsABucketNorIsToTakeItSendsOthersToItsHolder) {
 }
 
 TEST(Authority, WhatWasGivenAndDidNotArriveIsGivenAgain) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   tier.talk();
   EXPECT_EQ(tier.at("c").direction(moved).holder->name, "a");
@@ -187,14 +161,8 @@ TEST(Authority, WhatWasGivenToWhoIsNotItsOwnerAnyMoreIsGivenToTheNextOne) {
 }
 
 TEST(Authority, AHolderThatIsGoneIsFollowedByTheOwnerWithAHigherEpoch) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   tier.stop("a");
   tier.at("c").doubt("a");
   EXPECT_EQ(tier.at("c").direction(moved).way, Way::unknown) << "until it is known to be gone";
@@ -204,29 +172,17 @@ TEST(Authority, AHolderThatIsGoneIsFollowedByTheOwnerWithAHigherEpoch) {
 }
 
 TEST(Authority, ANewIncarnationHoldsNothingThatTheOldOneHeld) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
-  tier.start_replica("a").follow(after);
+  GrownTier tier;
+  const Bucket moved = tier.moved;
+  tier.start_replica("a").follow(tier.after);
   tier.talk();
   EXPECT_EQ(tier.at("c").direction(moved).way, Way::origin);
   EXPECT_TRUE(tier.each_bucket_has_one());
 }
 
 TEST(Authority, AfterAPartitionTheHigherEpochHasIt) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   tier.set_reachable("a", false);
   tier.at("c").doubt("a");
   tier.at("b").doubt("a");
@@ -263,14 +219,8 @@ TEST(Authority, OfEqualEpochsTheOwnersCounts) {
 }
 
 TEST(Authority, AGiftThatDidNotArriveIsForgottenWhenAnotherOneOwnsTheBucket) {
-  const auto before = membership_of({"a", "b"});
-  const auto between = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *between, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(between);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c");
   for (int i = 0; i < 2; ++i) {

@@ -16,26 +16,10 @@ namespace {
 using Way = Authority::Way;
 using shard::Bucket;
 
-// The first bucket that `from` has in `before` and `to` in `after`.
-Bucket moved_bucket(const Membership& before, const Membership& after, const std::string& from,
-                    const std::string& to) {
-  for (const shard::Move& move : shard::diff(*before.topology, *after.topology)) {
-    if (before.name(*move.from) == from && after.name(*move.to) == to) return move.bucket;
-  }
-  ADD_FAILURE() << "nothing moves";
-  return 0;
-}
-
 // Else it would ask the origin for what is on its way.
 TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
-  const auto before = membership_of({"a", "b"});
-  const auto after = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *after, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"c", "a", "b"}) tier.at(name).follow(after);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   EXPECT_EQ(tier.at("a").give(moved, "c")->epoch, 1U);
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", false), (Authority::Other{"c"}));
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}))
@@ -45,14 +29,8 @@ TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
 // A large batch was on its way while its taker was heard twice. Giver and taker then both had the
 // bucket, and a page was fetched twice.
 TEST(Gift, WhatGoesWithABatchIsNotForgottenWhileTheBatchMayBeOnItsWay) {
-  const auto before = membership_of({"a", "b"});
-  const auto between = membership_of({"a", "b", "c"});
-  const Bucket moved = moved_bucket(*before, *between, "a", "c");
-  Tier tier({"a", "b"});
-  tier.talk();
-  tier.start_replica("c");
-  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(between);
-  tier.talk();
+  GrownTier tier;
+  const Bucket moved = tier.moved;
   Authority& a = tier.at("a");
   ASSERT_TRUE(a.give(moved, "c"));
   for (int i = 0; i < 5; ++i) a.heard_again("c", {}, start);

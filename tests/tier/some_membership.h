@@ -1,10 +1,13 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "shard/topology.h"
 #include "tier/membership.h"
 
 namespace ringside::tier {
@@ -23,6 +26,16 @@ inline MembershipPointer membership_of(const std::vector<std::string>& names,
                                        std::uint64_t version = 1,
                                        std::string_view scheme = "ring") {
   return make_membership(members_at(names), scheme, version).value();
+}
+
+// The first bucket that `from` has in `before` and `to` in `after`.
+inline shard::Bucket moved_bucket(const Membership& before, const Membership& after,
+                                  std::string_view from, std::string_view to) {
+  for (const shard::Move& move : shard::diff(*before.topology, *after.topology)) {
+    if (before.name(*move.from) == from && after.name(*move.to) == to) return move.bucket;
+  }
+  ADD_FAILURE() << "nothing moves";
+  return 0;
 }
 
 }  // namespace ringside::tier

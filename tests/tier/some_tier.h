@@ -81,4 +81,18 @@ class Tier {
   SteadyPoint now_ = start;
 };
 
+// Of a and b, to whom c has come; all know it, and nothing has moved yet.
+struct GrownTier : Tier {
+  const MembershipPointer before = membership_of({"a", "b"});
+  const MembershipPointer after = membership_of({"a", "b", "c"});
+  const shard::Bucket moved = moved_bucket(*before, *after, "a", "c");
+
+  GrownTier() : Tier({"a", "b"}) {
+    talk();
+    start_replica("c");
+    for (const char* name : {"c", "a", "b"}) at(name).follow(after);
+    talk();
+  }
+};
+
 }  // namespace ringside::tier
