@@ -40,6 +40,10 @@ class Moves : public std::enable_shared_from_this<Moves> {
           [this](shard::Bucket bucket) { return core_.shared.store.count_of(bucket) > 0; });
       if (core_.shared.holders.is_forgotten()) co_await drop_strays();
       const SteadyPoint now = core_.core.steady_now();
+      if (now >= suspect_takers_at_) {
+        suspect_takers_at_ = now + limits::stray_interval;
+        core_.shared.holders.suspect_takers();
+      }
       SteadyPoint next = now + limits::stray_interval;
       const bool may_move = core_.settings->move_rate_mib_s > 0;
       const auto givers =
@@ -219,6 +223,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   net::Waiter waiter_;
   std::map<std::string, State> states_;
   std::size_t under_way_ = 0;
+  SteadyPoint suspect_takers_at_{};
   std::size_t may_evict_bytes_;  // in this handoff
   MovePace pace_;
 };

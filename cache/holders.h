@@ -114,6 +114,14 @@ class Holders {
     ring(std::move(lock));
   }
 
+  // Rings only where this replica drains.
+  void suspect_takers() {
+    std::unique_lock lock(mutex_);
+    if (!authority_.own().is_draining) return;
+    authority_.suspect_takers();
+    ring(std::move(lock));
+  }
+
   // Does it to the tier::Authority, and rings for all who wait.
   template <class Change>
   void change(const Change& change) {

@@ -49,6 +49,12 @@ Result<std::string> ask_page(const Endpoint& address, const std::string& token,
                              const std::string& body, std::initializer_list<int> expected) {
   auto answer = http::ask_admin(address, method, path, body, limits::admin_timeout, token);
   if (!answer) return answer.error();
+  if (answer->content_type.starts_with("text/html")) {
+    return invalid_input(
+        fmt::format("{}: what answers there is no admin address; give --admin the one that the "
+                    "process printed behind \"admin on\"",
+                    address.text()));
+  }
   constexpr int unauthorized = 401;
   if (std::find(expected.begin(), expected.end(), answer->status) != expected.end()) {
     return std::move(answer->body);
@@ -57,6 +63,12 @@ Result<std::string> ask_page(const Endpoint& address, const std::string& token,
     return invalid_input(
         fmt::format("{}: changes need its token; give --admin-token-file FILE, as the tier has it",
                     address.text()));
+  }
+  constexpr int not_found = 404;
+  if (answer->status == not_found) {
+    return invalid_input(
+        fmt::format("{}: what answers there has no {} {}; ask a sidecar, or `ringside up`",
+                    address.text(), method, path));
   }
   std::string_view why = answer->body;
   why = http::trimmed(why.substr(0, why.find('\n')));

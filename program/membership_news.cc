@@ -44,6 +44,10 @@ std::string change_text(const tier::Membership& before, const tier::Membership& 
                   old.members().size(), now.members().size(), who_of(old, now));
   if (old.scheme() != now.scheme())
     text += fmt::format("; scheme {} -> {}", old.scheme(), now.scheme());
+  const std::size_t shards = now.state().shards.size();
+  if (now.scheme() == old.scheme() && old.state().shards.size() != shards) {
+    text += fmt::format("; {} -> {} shards", old.state().shards.size(), shards);
+  }
   return fmt::format("{}; by {}", text, by);
 }
 

@@ -183,6 +183,7 @@ AdminServer::Answer Process::purge(std::string_view body) {
                      {result.removed, result.missing}, "POST /purge");
   ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
   if (!result.missing.empty()) page["missing"] = result.missing;
+  if (const tier::Self self = service_.self(); !self.name.empty()) page["replica"] = self.name;
   if (result.removed == 0 && !target->everything) {
     page["hint"] = sidecar::why_nothing_was_purged(target->path_and_query);
   }

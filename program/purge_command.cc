@@ -59,6 +59,10 @@ Result<std::string> purge_line(const std::string& answer, const std::string& wha
                                fmt::join(missing, "; "))};
     }
     std::string line = fmt::format("removed    {} of {}\n", grouped(removed), what);
+    if (page->contains("replica")) {
+      line += fmt::format("           At {} alone; a sidecar's admin page tells all replicas\n",
+                          page->at("replica").get<std::string>());
+    }
     if (page->contains("hint")) {
       line += fmt::format("           {}\n", page->at("hint").get<std::string>());
     }

@@ -37,8 +37,10 @@ Result<std::string> ask(const ScaleOptions& options, const std::string& method,
   constexpr int not_found = 404;
   if (answer->status == ok) return std::move(answer->body);
   if (answer->status == not_found) {
-    return invalid_input(fmt::format("{}: what answers there is no `ringside up`; give its --admin",
-                                     options.admin.text()));
+    return invalid_input(
+        fmt::format("{}: what answers there is no `ringside up`; give its --admin, "
+                    "or change another tier by `ringside topology`",
+                    options.admin.text()));
   }
   constexpr int unauthorized = 401;
   if (answer->status == unauthorized) {

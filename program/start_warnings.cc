@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "shard/schemes.h"
+
 namespace ringside::program {
 namespace {
 
@@ -54,6 +56,13 @@ std::string trust_warning(Command command, const Configuration& configuration) {
 // Of who writes the shards, and of who asks for cuts.
 std::string shards_warning(Command command, const Configuration& configuration) {
   const auto& writer = configuration.state_writer;
+  const auto scheme = shard::find_scheme(configuration.scheme);
+  const bool cuts = configuration.split_above > 0;
+  if (scheme && !scheme->has_state() && (cuts || (writer && command != Command::up))) {
+    return fmt::format(
+        "{}: the scheme {} has no shards; give range, ascending or split-tree as --scheme",
+        configuration.place(cuts ? "split-above" : "state-writer"), configuration.scheme);
+  }
   if (command == Command::up || !writer) return {};
   if (!writer->at && configuration.state_file.empty()) {
     return fmt::format(

@@ -145,6 +145,9 @@ class Authority {
   void doubt(std::string_view peer);
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
+  // Where this replica drains: so are all that are to take something. One that has ended meanwhile
+  // asks for nothing, and nobody would notice.
+  void suspect_takers();
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
   // Whether it is a member or a leaver.
   [[nodiscard]] bool knows(std::string_view peer) const noexcept { return find(peer) != nullptr; }

@@ -143,6 +143,15 @@ void Authority::suspect(std::string_view peer) {
   known->not_before = {};
 }
 
+void Authority::suspect_takers() {
+  if (!own_.is_draining) return;
+  for (Known& known : peers_) {
+    if (known.state != State::heard || to_give(known.peer.name).empty()) continue;
+    known.is_wanted = true;
+    known.not_before = {};
+  }
+}
+
 bool Authority::is_draining(std::string_view peer) const noexcept {
   const Known* const known = find(peer);
   return known != nullptr && known->holdings.is_draining;

@@ -147,6 +147,24 @@ class Purge(Commands):
         )
         self.assertIn("is no URL with a host", ringside("purge", "/page", *admin, expect=1).stderr)
 
+    def test_of_one_replica_it_says_so(self):
+        replica = self.cache("cache-0", self.source)
+        told = ringside("purge", "--all", "--admin", replica.admin).stdout
+        self.assertIn("At cache-0 alone; a sidecar's admin page tells all replicas", told)
+
+    def test_an_address_for_clients_is_no_admin_address(self):
+        self.source.on["/topology"] = lambda turn: turn.reply(
+            200, b"<html></html>", Content_Type="text/html; charset=utf-8"
+        )
+        tier = self.up(1, self.source)
+        told = ringside("topology", "get", "--admin", tier.address, expect=2).stderr
+        self.assertIn('give --admin the one that the process printed behind "admin on"', told)
+
+    def test_explain_is_asked_of_a_sidecar(self):
+        replica = self.cache("cache-0", self.source)
+        told = ringside("explain", URL, "--admin", replica.admin, expect=2).stderr
+        self.assertIn("has no POST /explain; ask a sidecar, or `ringside up`", told)
+
     def test_replicas_that_refuse_are_named_with_the_remedy(self):
         front = self.sidecar(self.caches(1, self.source), *PURGE_FROM)
         refused = ringside("purge", URL, "--admin", front.admin, expect=1).stderr

@@ -221,7 +221,8 @@ AT_A_SIDECAR = [
     Mistake(
         "a number of replicas for what is no `up`",
         ("scale", "3", "--admin", "{admin}"),
-        "ringside scale: {admin}: what answers there is no `ringside up`; give its --admin",
+        "ringside scale: {admin}: what answers there is no `ringside up`; give its --admin, or "
+        "change another tier by `ringside topology`",
     ),
 ]
 

@@ -157,6 +157,14 @@ class OfProcesses(Moves):
         self.ask_all(self.fronts[0])
         self.assertEqual(self.source.count(), len(KEYS))
 
+    def test_of_those_who_end_together_nobody_waits_for_who_is_gone(self):
+        self.ask_all(self.fronts[0])
+        for replica in self.replicas:
+            replica.signal(signal.SIGTERM)
+        for replica in self.replicas:
+            self.assertEqual(replica.wait(), 0)
+            self.assertNotIn("were not taken in time", replica.err)
+
     def test_who_is_told_to_drain_gives_what_it_has_and_waits_for_its_end(self):
         self.ask_all(self.fronts[0])
         leaver = self.replicas[1]

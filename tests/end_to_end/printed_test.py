@@ -222,7 +222,9 @@ class Sessions(Tier):
             self.assertEqual(one.code, session.codes.get(number, 0), f"{command}\n{one.said}")
             if said and not sandbox.in_background(command):
                 self.assertTrue(same(said, one.said.splitlines()), f"{command}\n{one.said}")
-            if command.startswith("curl "):
+            if command.endswith("/livez"):
+                self.assertEqual(one.said, "alive\n")
+            elif command.startswith("curl "):
                 self.assertRegex(one.said, r"(?m)^HTTP/1\.1 200 OK[^<]*^Cache-Status: [^<]*$")
 
 

@@ -57,6 +57,22 @@ TEST(Leaving, WhoDrainsIsFollowedByTheNextOwners) {
   EXPECT_EQ(tier.at("b").direction(bucket).way, Way::holder);
 }
 
+// Of two that were told to end together the one that heard of the other's drain ended first. The
+// other one waited for it until its time was over.
+TEST(Leaving, WhoDrainsNoticesThatItsTakerHasEnded) {
+  Tier tier({"a", "b"});
+  tier.talk();
+  tier.at("a").drain();
+  tier.talk();
+  EXPECT_GT(tier.at("a").to_be_given(), 0U);
+  tier.stop("b");
+  tier.talk();
+  EXPECT_GT(tier.at("a").to_be_given(), 0U) << "an idle tier says nothing";
+  tier.at("a").suspect_takers();
+  tier.talk();
+  EXPECT_EQ(tier.at("a").to_be_given(), 0U);
+}
+
 TEST(Leaving, WhoComesBackGetsItsBucketsAgain) {
   const auto membership = membership_of({"a", "b", "c"});
   const Bucket bucket = first_of(*membership, "b");
