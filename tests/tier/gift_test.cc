@@ -43,6 +43,20 @@ TEST(Gift, WhatGoesWithABatchIsNotForgottenWhileTheBatchMayBeOnItsWay) {
   EXPECT_TRUE(a.answers_for(moved)) << "it does not ask any more";
 }
 
+// It removed what it had given, and still had the authority: the next miss asked the origin.
+TEST(Gift, WhatWasThoughtLostIsNotGivenOver) {
+  GrownTier tier;
+  const Bucket moved = tier.moved;
+  Authority& a = tier.at("a");
+  ASSERT_TRUE(a.give(moved, "c"));
+  for (const auto since : {Milliseconds{0}, limits::move_timeout}) {
+    a.heard_again("c", {}, start + since);
+  }
+  EXPECT_TRUE(a.answers_for(moved));
+  EXPECT_FALSE(a.given_over(moved, "c"));
+  EXPECT_TRUE(a.answers_for(moved));
+}
+
 TEST(Gift, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
   const auto between = membership_of({"a", "b", "c"});
   const auto after = membership_of({"a", "b", "c", "d"});

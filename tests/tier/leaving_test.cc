@@ -156,24 +156,6 @@ TEST(Leaving, WhoIsNowhereYetIsGivenNothingThoughItAsks) {
   EXPECT_TRUE(a.give(bucket, "b"));
 }
 
-// It removed what it had given, and still had the authority: the next miss asked the origin.
-TEST(Leaving, AGiftThatWasThoughtLostIsNotGivenOver) {
-  const auto both = membership_of({"a", "b"});
-  const Bucket bucket = first_of(*both, "b");
-  Tier tier({"a"});
-  tier.talk();
-  tier.start_replica("b");
-  for (const char* name : {"a", "b"}) tier.at(name).follow(both);
-  tier.talk();
-  ASSERT_TRUE(tier.at("a").give(bucket, "b"));
-  for (const auto since : {Milliseconds{0}, limits::move_timeout}) {
-    tier.at("a").heard_again("b", {}, start + since);
-  }
-  EXPECT_TRUE(tier.at("a").answers_for(bucket));
-  EXPECT_FALSE(tier.at("a").given_over(bucket, "b"));
-  EXPECT_TRUE(tier.at("a").answers_for(bucket));
-}
-
 TEST(Leaving, WhoLeftAndWasForgottenIsNotGivenWhatItWasToHave) {
   const auto both = membership_of({"a", "b"});
   const Bucket bucket = first_of(*both, "b");
