@@ -66,9 +66,9 @@ Result<std::string> ask_page(const Endpoint& address, const std::string& token,
   }
   constexpr int not_found = 404;
   if (answer->status == not_found) {
-    return invalid_input(
-        fmt::format("{}: what answers there has no {} {}; ask a sidecar, or `ringside up`",
-                    address.text(), method, path));
+    return Error{ErrorKind::refused, ErrorSource::peer, Retry::no,
+                 fmt::format("{}: what answers there has no {} {}; ask a sidecar, or `ringside up`",
+                             address.text(), method, path)};
   }
   std::string_view why = answer->body;
   why = http::trimmed(why.substr(0, why.find('\n')));

@@ -337,7 +337,7 @@ class TheCommand(Tier):
                 done = ringside("explain", *arguments, "--admin", front.admin, expect=1)
                 self.assertIn(remedy, done.stderr)
         done = ringside("explain", "http://a/", "--admin", cache.admin, expect=1)
-        self.assertIn("404", done.stderr)
+        self.assertIn("has no POST /explain; ask a sidecar", done.stderr)
         for body in ("[]", "{}", '{"url": 1}', '{"url": "http://a/", "x": 1}',
                      '{"url": "http://a/", "method": "POST"}'):  # fmt: skip
             self.assertEqual(front.administer("POST", "/explain", json.loads(body)).status, 400)
