@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/limits.h"
+#include "base/log_folding.h"
 #include "base/log_writer.h"
 
 namespace ringside::log {
@@ -56,6 +59,24 @@ spdlog::level::level_enum to_spdlog(Level level) noexcept {
   return spdlog::level::err;
 }
 
+// Never destroyed, as the writer.
+struct Folded {
+  static Folded& instance() {
+    static Folded* const it = new Folded;
+    return *it;
+  }
+  const SystemClock clock{};
+  std::mutex mutex;  // of the rest
+  Folding folding;
+};
+
+void tell(const std::vector<Folding::Folded>& lines) {
+  for (const auto& line : lines) {
+    logger().log(to_spdlog(line.level), "{} more of these lines were left out: {}", line.count,
+                 line.text);
+  }
+}
+
 std::string printable(std::string_view message) {
   constexpr std::size_t rest_of_line_bytes = 64;  // time and level; what is cut says so
   constexpr std::size_t most_bytes = limits::log_line_size_bytes - rest_of_line_bytes;
@@ -78,10 +99,21 @@ std::string printable(std::string_view message) {
 void set_level(Level level) noexcept { logger().set_level(to_spdlog(level)); }
 
 void write(Level level, std::string_view message) {
-  logger().log(to_spdlog(level), printable(message));
+  if (!logger().should_log(to_spdlog(level))) return;
+  const std::string text = printable(message);
+  Folded& folded = Folded::instance();
+  const std::lock_guard lock(folded.mutex);
+  const SteadyPoint now = folded.clock.steady_now();
+  tell(folded.folding.due(now));
+  if (folded.folding.is_written(level, text, now)) logger().log(to_spdlog(level), text);
 }
 
-void flush() noexcept { writer().flush(limits::log_flush); }
+void flush() noexcept {
+  Folded& folded = Folded::instance();
+  const std::lock_guard lock(folded.mutex);
+  tell(folded.folding.rest());
+  writer().flush(limits::log_flush);
+}
 
 std::uint64_t dropped() noexcept { return writer().dropped(); }
 

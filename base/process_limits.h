@@ -88,6 +88,10 @@ constexpr size_t log_line_size_bytes = 3 * kKiB;
 constexpr size_t log_queue_bytes = 256 * kKiB;
 // {} at the end, for who takes what waits | left unwritten
 constexpr Milliseconds log_flush{200};
+// {} of the same text within {}, for {} texts | counted, and told in one line
+constexpr uint64_t log_same_lines = 5;
+constexpr Milliseconds log_fold_interval{10'000};
+constexpr size_t log_folded_texts = 64;
 constexpr size_t configuration_size_bytes = kMiB;  // refused
 // {} within each other, {} values, lists and maps together, {} keys in one map | refused
 constexpr size_t configuration_depth = 8;
@@ -113,6 +117,10 @@ constexpr Milliseconds drain_poll{20};  // how late the end of a drain is notice
 // each wait | asked again; meanwhile the state that was heard last counts
 constexpr Milliseconds state_poll{1'000};
 constexpr Milliseconds state_timeout{2'000};
+// between two looks at a ConfigMap that has the shards; when a peer knows others, at once
+constexpr Milliseconds state_config_map_poll{5'000};
+// {} of the shards in a ConfigMap, which has 1 MiB at most | refused with a message
+constexpr size_t config_map_value_size_bytes = 900 * kKiB;
 // after a shard that is too full could not be cut | tried again
 constexpr Milliseconds cut_pause{30'000};
 // (--split-above) {} to {} stored responses of a shard | refused
@@ -129,6 +137,16 @@ constexpr size_t access_log_write_size_bytes = 64 * kKiB;
 // how late a line may be written; at the end a writer that is stuck so long is given up, what it
 // has left is counted as dropped
 constexpr Milliseconds access_log_flush{50};
+constexpr Milliseconds access_log_idle{1'000};  // the same where there is neither file nor reader
+constexpr size_t log_readers = 4;  // {} at once (`ringside log`), of each process | 503 with why
+// {}, {} that wait for a reader of the log | dropped and counted
+constexpr size_t log_reader_lines = 1024;
+constexpr size_t log_reader_size_bytes = 1 * kMiB;
+// {} of the name by which a reader asks again | 400 with a message
+constexpr size_t log_reader_name_size_bytes = 64;
+constexpr Milliseconds log_reader_patience{
+    5'000};                            // for a reader that asks no more | it is forgotten
+constexpr Milliseconds log_poll{200};  // how often `ringside log` asks
 // {} names of replicas that came or left, of each line of the log | the rest are counted
 constexpr size_t members_in_log = 16;
 constexpr Milliseconds scale_poll{50};  // how often `ringside scale` asks
