@@ -10,6 +10,7 @@ namespace ringside::cache {
 
 std::vector<Store::Entry> Store::entries_of(shard::Bucket bucket) {
   std::vector<Entry> entries;
+  if (count_of(bucket) == 0) return entries;  // most are empty, and there are many stripes
   std::array<Listing, stripe_count> listings;
   std::size_t unfinished = stripe_count;
   while (unfinished > 0) {  // by turns, as a purge does

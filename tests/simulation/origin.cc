@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
+#include <map>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -17,6 +19,11 @@ namespace {
 
 constexpr std::uint64_t body_most_bytes = 30'000;
 constexpr std::uint64_t large_body_bytes = 300'000;
+
+std::uint64_t body_size_of(std::string_view target) {
+  const std::uint64_t hash = hash64(target);
+  return hash % 10 == 0 ? large_body_bytes : hash % body_most_bytes;
+}
 
 // Until then, or the other side ends.
 Task<void> wait_in_silence(http::Connection& connection, Milliseconds time) {
@@ -49,10 +56,12 @@ Endpoint port_of(const World::Machine& machine) {
   return {machine.host.address().text(), http_port};
 }
 
-std::string body_of(std::string_view target) {
-  const std::uint64_t hash = hash64(target);
-  const std::uint64_t bytes = hash % 10 == 0 ? large_body_bytes : hash % body_most_bytes;
-  std::string body;
+const std::string& body_of(std::string_view target) {
+  static std::map<std::string, std::string, std::less<>> known;  // each is compared many times
+  const auto found = known.find(target);
+  if (found != known.end()) return found->second;
+  const std::uint64_t bytes = body_size_of(target);
+  std::string& body = known[std::string(target)];
   while (body.size() < bytes) {
     const fmt::format_int offset(body.size());
     body.append(target).append(1, ' ').append(offset.data(), offset.size()).append(1, '\n');
@@ -64,7 +73,7 @@ std::string body_of(std::string_view target) {
 std::string target_of(std::string_view prefix, std::size_t least_bytes, std::size_t most_bytes) {
   for (std::size_t number = 0;; ++number) {
     const std::string target = fmt::format("/{}-{}", prefix, number);
-    const std::size_t bytes = body_of(target).size();
+    const std::size_t bytes = body_size_of(target);
     if (bytes >= least_bytes && bytes <= most_bytes) return target;
   }
 }

@@ -17,7 +17,7 @@ inline constexpr std::uint16_t http_port = 80;
 [[nodiscard]] Endpoint port_of(const World::Machine& machine);
 
 // What the origin says of a target: of a few bytes, or of more than any buffer holds.
-[[nodiscard]] std::string body_of(std::string_view target);
+[[nodiscard]] const std::string& body_of(std::string_view target);
 // The first of `/PREFIX-0`, `/PREFIX-1`, … with a body of so many bytes.
 [[nodiscard]] std::string target_of(std::string_view prefix, std::size_t least_bytes,
                                     std::size_t most_bytes);
