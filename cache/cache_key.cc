@@ -30,6 +30,18 @@ std::string uri_prefix(std::string_view host, std::string_view path_and_query) {
   return text;
 }
 
+std::string purged_prefix(const http::PurgeTarget& purged) {
+  switch (purged.scope) {
+    case http::PurgeTarget::Scope::uri:
+      return uri_prefix(purged.host, purged.path_and_query);
+    case http::PurgeTarget::Scope::below:
+      return purged.host + "\n" + purged.path_and_query;
+    case http::PurgeTarget::Scope::everything:
+      break;
+  }
+  return {};
+}
+
 CacheKey key_of_uri(std::string_view host, std::string_view path_and_query) {
   CacheKey key;
   key.text = uri_prefix(host, path_and_query);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/purge_target.h"
 #include "http/scheme.h"
 #include "http/target.h"
 #include "shard/topology.h"
@@ -40,6 +41,9 @@ struct CacheKey {
 
 // The part of a key's text that all keys of one URI share, of both schemes and all shard keys.
 [[nodiscard]] std::string uri_prefix(std::string_view host, std::string_view path_and_query);
+
+// What all keys begin with that are to be purged.
+[[nodiscard]] std::string purged_prefix(const http::PurgeTarget& purged);
 
 // A key of the URI, to find all of its keys by.
 [[nodiscard]] CacheKey key_of_uri(std::string_view host, std::string_view path_and_query);

@@ -327,12 +327,14 @@ Task<void> Handler::purge(http::Response& response) {
                           "; add it to --purge-from (in the file purge_from)"},
                      response);
   }
-  const auto target = context.target.text();
-  std::string prefix;
-  if (target != "*") prefix = uri_prefix(context.host, target);
+  auto purged = http::PurgeTarget::of_request(context.host, context.target.text());
+  const auto below = transaction_.request->fields.first(http::internal::purge_below);
+  if (below && purged.scope == http::PurgeTarget::Scope::everything) {
+    purged = {http::PurgeTarget::Scope::below, context.host, std::string(*below)};
+  }
   CoreState& core = transaction_.core;
   const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
-  const std::size_t removed = co_await purge_by_steps(core, std::move(prefix));
+  const std::size_t removed = co_await purge_by_steps(core, purged_prefix(purged));
   const std::vector<std::string> not_relayed = co_await relay(transaction_);
   transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());

@@ -106,7 +106,10 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
   if (is_purge) relay.method = context.method;
   relay.host = is_purge ? context.host : std::string(transaction.request->host);
   for (const http::Field& field : fields) {
-    if (!http::same_token(field.name, http::internal::invalidate)) continue;
+    if (!http::same_token(field.name, http::internal::invalidate) &&
+        !http::same_token(field.name, http::internal::purge_below)) {
+      continue;
+    }
     relay.fields.add(field.name, field.value);
   }
   co_return co_await relay.run(peers);

@@ -154,18 +154,17 @@ const metrics::Sheet& Replica::sheet() const {
   return impl_->sheet;
 }
 
-std::size_t Replica::purge(std::string_view host, std::string_view path_and_query,
+std::size_t Replica::purge(const http::PurgeTarget& purged,
                            const std::optional<tier::PurgeNumber>& number) {
   const SteadyPoint now = cores()[0].clock().steady_now();
   const PurgeLog::Applying applying(impl_->shared.purges, number, now);
-  const auto stored = stored_path_and_query(*settings(), host, path_and_query);
-  return stored ? purge_shared(impl_->shared, uri_prefix(host, *stored)) : 0;
-}
-
-std::size_t Replica::purge_all(const std::optional<tier::PurgeNumber>& number) {
-  const SteadyPoint now = cores()[0].clock().steady_now();
-  const PurgeLog::Applying applying(impl_->shared.purges, number, now);
-  return purge_shared(impl_->shared, {});
+  http::PurgeTarget stored = purged;
+  if (purged.scope == http::PurgeTarget::Scope::uri) {
+    auto target = stored_path_and_query(*settings(), purged.host, purged.path_and_query);
+    if (!target) return 0;
+    stored.path_and_query = *std::move(target);
+  }
+  return purge_shared(impl_->shared, purged_prefix(stored));
 }
 
 }  // namespace ringside::cache

@@ -11,6 +11,7 @@
 #include "cache/settings.h"
 #include "hop/half.h"
 #include "hop/topology_news.h"
+#include "http/purge_target.h"
 #include "metrics/sheet.h"
 #include "shard/state.h"
 #include "tier/buckets.h"
@@ -58,13 +59,11 @@ class Replica final : public hop::Half {
   // Hears of the topologies that other members follow. Thread-safe.
   [[nodiscard]] hop::TopologyNews& topology_news() const noexcept;
 
-  // Removes every stored response for the URI (all shard keys, all variants), under the query that
-  // the present rules make of it; a flight for it that is in the air stores nothing. Returns how
-  // many. Thread-safe. `number`: where other replicas are told, too.
-  std::size_t purge(std::string_view host, std::string_view path_and_query,
+  // Removes every stored response that is meant, of a URI under the query that the present rules
+  // make of it; a flight for it that is in the air stores nothing. Returns how many. Thread-safe.
+  // `number`: where other replicas are told, too.
+  std::size_t purge(const http::PurgeTarget& purged,
                     const std::optional<tier::PurgeNumber>& number = std::nullopt);
-  // Removes everything.
-  std::size_t purge_all(const std::optional<tier::PurgeNumber>& number = std::nullopt);
 
  private:
   struct Impl;

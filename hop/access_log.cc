@@ -69,19 +69,41 @@ void shrink(AccessRecord& record) {
 
 }  // namespace
 
-AccessLog::Queue::Queue(AccessLog& log) : log_(log), slots_(limits::access_log_records) {}
-
 void AccessLog::Queue::write(AccessRecord& record) noexcept {
+  if (slots_.empty()) slots_.resize(limits::access_log_records);
   const std::size_t written = written_.load(std::memory_order_relaxed);
   const std::size_t waiting = written - taken_.load(std::memory_order_acquire);
-  if (waiting == slots_.size()) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
+  const bool has_room = waiting < slots_.size();
+  choose_followers(record, has_room);
+  if (!has_room) {
+    if (log_.is_written()) dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (!log_.is_written() && !record.followers.list) return;
   std::swap(slots_[written % slots_.size()], record);
   written_.store(written + 1, std::memory_order_release);
   // The writer looks by itself every limits::access_log_flush: a system call only in a rush.
   if (waiting + 1 == slots_.size() / 2) log_.wake();
+}
+
+void AccessLog::Queue::choose_followers(AccessRecord& record, bool has_room) {
+  if (const std::uint64_t now = log_.readers_.generation(); now != readers_seen_) {
+    readers_ = log_.readers_.list();
+    readers_seen_ = now;
+  }
+  record.followers = {};
+  for (std::size_t i = 0; i < readers_->size(); ++i) {
+    if ((*readers_)[i]->claim(record, has_room)) record.followers.chosen.set(i);
+  }
+  if (record.followers.chosen.any()) record.followers.list = readers_;
+}
+
+void AccessLog::Queue::tell(Followers& followers, std::string_view line) {
+  if (!followers.list) return;
+  for (std::size_t i = 0; i < followers.list->size(); ++i) {
+    if (followers.chosen.test(i)) (*followers.list)[i]->append(line);
+  }
+  followers = {};
 }
 
 bool AccessLog::Queue::take(std::string& out) {
@@ -90,17 +112,25 @@ bool AccessLog::Queue::take(std::string& out) {
   const bool any = next != end;
   while (next != end && out.size() < limits::access_log_write_size_bytes) {
     AccessRecord& record = slots_[next % slots_.size()];
+    const std::size_t begin = out.size();
     append_log_line(out, record);
+    tell(record.followers, std::string_view(out).substr(begin));
+    if (!log_.is_written()) out.resize(begin);
     shrink(record);
     taken_.store(++next, std::memory_order_release);
   }
   return any;
 }
 
-Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path, std::size_t cores) {
+Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path, std::size_t cores,
+                                                   const Clock& clock) {
   const int file = open_path(path);
   if (file < 0) return cannot_open(path);
-  return std::unique_ptr<AccessLog>(new AccessLog(path, file, cores));
+  return std::unique_ptr<AccessLog>(new AccessLog(path, file, cores, clock));
+}
+
+std::unique_ptr<AccessLog> AccessLog::unwritten(std::size_t cores, const Clock& clock) {
+  return std::unique_ptr<AccessLog>(new AccessLog({}, -1, cores, clock));
 }
 
 Result<void> AccessLog::check(const std::string& path) {
@@ -108,8 +138,11 @@ Result<void> AccessLog::check(const std::string& path) {
   return cannot_open(path);
 }
 
-AccessLog::AccessLog(std::string path, int file, std::size_t cores)
-    : path_(std::move(path)), file_(file), is_regular_(is_regular_file(file)) {
+AccessLog::AccessLog(std::string path, int file, std::size_t cores, const Clock& clock)
+    : path_(std::move(path)),
+      clock_(clock),
+      file_(file),
+      is_regular_(file >= 0 && is_regular_file(file)) {
   for (std::size_t core = 0; core < cores; ++core) {
     queues_.push_back(std::make_unique<Queue>(*this));
   }
@@ -119,7 +152,13 @@ AccessLog::AccessLog(std::string path, int file, std::size_t cores)
 
 AccessLog::~AccessLog() {
   stop();
-  ::close(file_);
+  if (is_written()) ::close(file_);
+}
+
+Result<LogReader::Taken> AccessLog::follow(const std::string& reader, const LogFilter& filter) {
+  auto taken = readers_.take(reader, filter, clock_.steady_now());
+  wake_for_sure();
+  return taken;
 }
 
 void AccessLog::reopen() noexcept {
@@ -129,7 +168,7 @@ void AccessLog::reopen() noexcept {
 
 void AccessLog::stop() noexcept {
   if (stopping_.exchange(true)) return;
-  wake();
+  wake_for_sure();
   thread_.join();
 }
 
@@ -137,6 +176,12 @@ AccessLog::Figures AccessLog::figures() const noexcept {
   Figures out{written_.load(), dropped_.load(), failures_.load()};
   for (const auto& queue : queues_) out.dropped += queue->dropped_.load(std::memory_order_relaxed);
   return out;
+}
+
+// The writer looks once more before it waits with the mutex.
+void AccessLog::wake_for_sure() noexcept {
+  const std::lock_guard lock(mutex_);
+  changed_.notify_one();
 }
 
 void AccessLog::run() {
@@ -149,8 +194,11 @@ void AccessLog::run() {
       continue;
     }
     if (last_round) return;
+    if (readers_.any()) readers_.forget_silent(clock_.steady_now());
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, limits::access_log_flush);
+    if (stopping_) continue;
+    changed_.wait_for(
+        lock, is_written() || readers_.any() ? limits::access_log_flush : limits::access_log_idle);
   }
   // Nobody takes it: what is left is counted, not waited for.
   do {
@@ -216,7 +264,7 @@ void AccessLog::drop_rest() noexcept {
 }
 
 void AccessLog::open_again() {
-  if (path_ == "-") return;
+  if (!is_written() || path_ == "-") return;
   const int file = open_path(path_);
   if (file < 0) {
     fail("opened again");

@@ -9,20 +9,27 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "hop/access_record.h"
+#include "hop/log_readers.h"
 
 namespace ringside::hop {
 
-// A file with a line for each request. Cores hand their records to a queue each; one thread formats
-// and writes. Whatever happens to the file (a full disk, a pipe that nobody reads), no core ever
-// waits: what does not fit into its queue is dropped and counted.
+// A line for each request, in a file and for those who follow them live (`ringside log`); either
+// may be missing. Cores hand their records to a queue each; one thread formats and writes. Whatever
+// happens to the file (a full disk, a pipe that nobody reads), no core ever waits: what does not
+// fit into its queue is dropped and counted.
 class AccessLog {
  public:
   // One core's way in: single producer, single consumer, limits::access_log_records deep.
   class Queue {
    public:
-    explicit Queue(AccessLog& log);
+    explicit Queue(AccessLog& log) : log_(log) {}
+    // Whether anybody is told of requests now. Those that begin meanwhile need no record.
+    [[nodiscard]] bool is_wanted() const noexcept {
+      return log_.is_written() || log_.readers_.any();
+    }
     // Takes the record and gives back an old one, whose strings are to be used again. On the core's
     // thread; never waits.
     void write(AccessRecord& record) noexcept;
@@ -31,19 +38,26 @@ class AccessLog {
     friend class AccessLog;
     // Appends lines until `out` is as long as is written at once; false where nothing was left.
     bool take(std::string& out);
+    void choose_followers(AccessRecord& record, bool has_room);
+    void tell(Followers& followers, std::string_view line);
 
     static constexpr std::size_t line_size_bytes = 64;  // of the processor's cache
     AccessLog& log_;
-    std::vector<AccessRecord> slots_;
+    std::vector<AccessRecord> slots_;  // made with the first record
+    std::shared_ptr<const LogReaders::List> readers_ = log_.readers_.list();  // as the core knows
+    std::uint64_t readers_seen_ = 0;                                // the generation of these
     alignas(line_size_bytes) std::atomic<std::size_t> written_{0};  // by the core
     std::atomic<std::uint64_t> dropped_{0};
     alignas(line_size_bytes) std::atomic<std::size_t> taken_{0};  // by the writer
   };
 
   // Appends to a file, which is made where there is none; `-` is stdout. An Error names the path
-  // and the remedy.
+  // and the remedy. The clock outlives it.
   [[nodiscard]] static Result<std::unique_ptr<AccessLog>> open(const std::string& path,
-                                                               std::size_t cores);
+                                                               std::size_t cores,
+                                                               const Clock& clock);
+  // For followers alone.
+  [[nodiscard]] static std::unique_ptr<AccessLog> unwritten(std::size_t cores, const Clock& clock);
   // Whether open() would fail, as far as that can be told without making the file.
   [[nodiscard]] static Result<void> check(const std::string& path);
   ~AccessLog();  // stop()
@@ -51,6 +65,11 @@ class AccessLog {
   AccessLog& operator=(const AccessLog&) = delete;
 
   [[nodiscard]] Queue& queue(std::size_t core) noexcept { return *queues_[core]; }
+
+  // Whether there is a file.
+  [[nodiscard]] bool is_written() const noexcept { return !path_.empty(); }
+  // See LogReaders::take. From any thread.
+  [[nodiscard]] Result<LogReader::Taken> follow(const std::string& reader, const LogFilter& filter);
 
   // Opens the path again, so that a log that was renamed is let go. Where that fails the old file
   // stays in use, and the failure is logged and counted. From any thread.
@@ -67,8 +86,9 @@ class AccessLog {
   [[nodiscard]] Figures figures() const noexcept;  // thread-safe
 
  private:
-  AccessLog(std::string path, int file, std::size_t cores);
+  AccessLog(std::string path, int file, std::size_t cores, const Clock& clock);
   void wake() noexcept { changed_.notify_one(); }  // a wake-up that is missed costs one flush
+  void wake_for_sure() noexcept;
 
   // The writer's.
   void run();
@@ -81,7 +101,9 @@ class AccessLog {
   // The batch begins with the end of a line that was dropped.
   [[nodiscard]] bool mends() const noexcept { return mid_line_ && begun_ == 0; }
 
-  const std::string path_;
+  const std::string path_;  // empty: no file
+  const Clock& clock_;
+  LogReaders readers_;
   std::vector<std::unique_ptr<Queue>> queues_;
   std::atomic<bool> reopen_ = false;
   std::atomic<bool> stopping_ = false;
@@ -91,7 +113,7 @@ class AccessLog {
   std::mutex mutex_;  // of the wait alone
   std::condition_variable changed_;
 
-  int file_;  // from here on the writer's
+  int file_;  // -1: none; from here on the writer's
   bool is_regular_ = false;
   bool failing_ = false;   // the last write failed
   bool mid_line_ = false;  // the file ends within a line

@@ -1,16 +1,28 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/address.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "http/head.h"
 
 namespace ringside::hop {
+
+class LogReader;
+
+// Those who are to be told of a record: some of a list, by their places in it.
+struct Followers {
+  std::shared_ptr<const std::vector<std::shared_ptr<LogReader>>> list{};  // null: nobody
+  std::bitset<limits::log_readers> chosen{};
+};
 
 // What the access log tells of one request. Reused, so that its strings keep their capacity.
 struct AccessRecord {
@@ -26,6 +38,7 @@ struct AccessRecord {
   std::string_view result;  // metrics::name of the outcome; static
   std::string replica;      // that answered; empty: none
   std::array<char, 2> country{'Z', 'Z'};
+  Followers followers{};
 
   // Begins the record of a request and forgets the one before. Copies what it needs of the head,
   // whose views end when the body is read; each field is cut at

@@ -28,7 +28,8 @@ class RequestInHand {
     is_open_ = true;
     began_ = core_.steady_now();
     handler_.begin(from);
-    if (log_ != nullptr) room_->record.begin(core_.now(), from, head_was_read ? &head() : nullptr);
+    is_recorded_ = log_ != nullptr && log_->is_wanted();
+    if (is_recorded_) room_->record.begin(core_.now(), from, head_was_read ? &head() : nullptr);
   }
   // The response is sent, or has failed; `sent.took` is measured here.
   void end(Sent sent) {
@@ -37,7 +38,7 @@ class RequestInHand {
     sent.took =
         std::chrono::duration_cast<std::chrono::microseconds>(core_.clock().steady_now() - began_);
     handler_.sent(sent);
-    if (log_ == nullptr) return;
+    if (!is_recorded_) return;
     const AccessNotes notes = handler_.access_notes();
     AccessRecord& record = room_->record;
     record.client = notes.client;
@@ -64,6 +65,7 @@ class RequestInHand {
   Lent<Room> room_;
   SteadyPoint began_{};
   bool is_open_ = false;
+  bool is_recorded_ = false;  // from its beginning
 };
 
 }  // namespace ringside::hop

@@ -83,7 +83,11 @@ inline constexpr std::string_view explain = "Ringside-Explain";
 // To the replica, with a PURGE, and with such an OPTIONS: the number that what it removes has
 // (tier/purges.h).
 inline constexpr std::string_view purge = "Ringside-Purge";
-// With that, of a sidecar's: up to which number its purges were settled before (tier/purges.h).
+// To the replica, with a PURGE of `*`: that only what begins with this path, of that host, is
+// meant. Who does not know the field removes everything.
+inline constexpr std::string_view purge_below = "Ringside-Purge-Below";
+// With a purge's number, of a sidecar's: up to which number its purges were settled before
+// (tier/purges.h).
 inline constexpr std::string_view purge_settled = "Ringside-Purge-Settled";
 // To a replica that no sidecar may know any more, with a PURGE or such an OPTIONS: the name of the
 // replica that passes it on.

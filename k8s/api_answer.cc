@@ -44,15 +44,12 @@ std::string forbidden(const Status& status, const Question& question, std::strin
         what, origin);
   }
   if (user.empty()) {
-    return fmt::format(
-        "{} (with {}): give its user a Role with the verbs get, list and watch on "
-        "it, as k8s/base/service-account.yaml has it; the server says: {}",
-        what, origin, excerpt(status.message));
+    return fmt::format("{} (with {}): give its user a Role with {}; the server says: {}", what,
+                       origin, question.rights, excerpt(status.message));
   }
-  return fmt::format(
-      "{} (as {}): give the {} a Role with the verbs get, list and watch on it, as "
-      "k8s/base/service-account.yaml has it",
-      what, excerpt(user), user.starts_with("system:serviceaccount:") ? "ServiceAccount" : "user");
+  return fmt::format("{} (as {}): give the {} a Role with {}", what, excerpt(user),
+                     user.starts_with("system:serviceaccount:") ? "ServiceAccount" : "user",
+                     question.rights);
 }
 
 std::string words_for(FailureReason reason, const Status& status, const Question& question,
@@ -94,7 +91,8 @@ Failure failure_of(int status, std::string_view retry_after, std::string_view bo
   Status said = status_of(status, body);
   if (const auto wait = read_retry_after(retry_after)) said.retry_after = wait;
   const FailureReason reason = reason_of(said);
-  return Failure{reason, words_for(reason, said, question, access_origin), said.retry_after};
+  return Failure{reason, words_for(reason, said, question, access_origin), said.retry_after,
+                 status};
 }
 
 Outcome<std::string> endpoint_slice_version(std::string_view group_document) {

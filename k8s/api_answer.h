@@ -10,9 +10,12 @@ namespace ringside::k8s {
 
 // What was asked, for messages that say which right is missing.
 struct Question {
-  std::string verb;      // list, watch
+  std::string verb;      // list, watch, get, patch
   std::string resource;  // statefulsets.apps, endpointslices.discovery.k8s.io
   std::string name_space;
+  // That the account needs a Role with.
+  std::string_view rights =
+      "the verbs get, list and watch on it, as k8s/base/service-account.yaml has it";
 };
 
 // What an HTTP answer other than 200 means: its status, its Retry-After (empty: none) and its body,

@@ -77,7 +77,6 @@ void take_answer(httplib::Request& request, Asking& asking, const ApiClient::Tak
 httplib::Request request_for(const Access& access, const std::string& path_and_query,
                              const std::string& bearer) {
   httplib::Request request;
-  request.method = "GET";
   request.path = access.base_path + path_and_query;
   request.headers = {{"Host", access.server.text()},
                      {"Accept", "application/json"},
@@ -230,7 +229,7 @@ Outcome<std::string> ApiClient::token() const {
 }
 
 Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& question,
-                             const Patience& patience, const Taker& take) {
+                             const Patience& patience, const Taker& take, const Content& content) {
   if (stopped()) return stopped_failure();
   const auto bearer = token();
   if (!bearer) return bearer.error();
@@ -246,6 +245,9 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
   auto client = client_for(access_, *authorities ? &**authorities : nullptr, asking.doubt);
   if (!client) return client.error();
   httplib::Request request = request_for(access_, path_and_query, *bearer);
+  request.method = content.method;
+  request.body = content.body;
+  if (!content.type.empty()) request.headers.emplace("Content-Type", content.type);
   take_answer(request, asking, take);
   httplib::Error error = httplib::Error::Connection;
   for (const std::string& address : *addresses) {
@@ -262,7 +264,8 @@ Outcome<void> ApiClient::ask(const std::string& path_and_query, const Question& 
   return failure_of(asking.status, asking.retry_after, asking.refusal, question, access_.origin);
 }
 
-Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Question& question) {
+Outcome<std::string> ApiClient::whole(const std::string& path_and_query, const Question& question,
+                                      const Content& content) {
   std::string body;
   bool too_large = false;
   const auto take = [&](std::string_view piece) {
@@ -270,7 +273,8 @@ Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Que
     if (!too_large) body += piece;
     return !too_large;
   };
-  auto asked = ask(path_and_query, question, {pace_.answer_timeout, pace_.answer_whole}, take);
+  auto asked =
+      ask(path_and_query, question, {pace_.answer_timeout, pace_.answer_whole}, take, content);
   if (!asked) return asked.error();
   if (too_large) {
     return failed(FailureReason::malformed,
@@ -281,9 +285,18 @@ Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Que
   return body;
 }
 
+Outcome<std::string> ApiClient::get(const std::string& path_and_query, const Question& question) {
+  return whole(path_and_query, question, {});
+}
+
+Outcome<std::string> ApiClient::merge(const std::string& path_and_query, const Question& question,
+                                      const std::string& body) {
+  return whole(path_and_query, question, {"PATCH", "application/merge-patch+json", body});
+}
+
 Outcome<void> ApiClient::watch(const std::string& path_and_query, const Question& question,
                                const Taker& take) {
-  return ask(path_and_query, question, {pace_.watch_silence, pace_.watch_whole}, take);
+  return ask(path_and_query, question, {pace_.watch_silence, pace_.watch_whole}, take, {});
 }
 
 }  // namespace ringside::k8s

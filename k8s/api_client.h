@@ -25,6 +25,10 @@ class ApiClient {
   [[nodiscard]] Outcome<std::string> get(const std::string& path_and_query,
                                          const Question& question);
 
+  // Merges what is in `body` into an object (RFC 7396); the object that comes of it.
+  [[nodiscard]] Outcome<std::string> merge(const std::string& path_and_query,
+                                           const Question& question, const std::string& body);
+
   // Given nothing once the server has begun to answer with 200, then each piece of its body. False
   // ends the watch.
   using Taker = std::function<bool(std::string_view piece)>;
@@ -45,8 +49,17 @@ class ApiClient {
     Milliseconds silence;  // until the answer begins, and between two pieces of it
     Milliseconds whole;    // for all of it, looked at with each piece
   };
+  // What is sent; by default nothing but the question.
+  struct Content {
+    std::string method = "GET";
+    std::string type{};
+    std::string body{};
+  };
   [[nodiscard]] Outcome<void> ask(const std::string& path_and_query, const Question& question,
-                                  const Patience& patience, const Taker& take);
+                                  const Patience& patience, const Taker& take,
+                                  const Content& content);
+  [[nodiscard]] Outcome<std::string> whole(const std::string& path_and_query,
+                                           const Question& question, const Content& content);
   [[nodiscard]] Outcome<std::string> token() const;
 
   const Access access_;

@@ -34,6 +34,7 @@ struct Failure {
   FailureReason reason = FailureReason::other;
   std::string message;                      // one line: what, where, and the remedy
   std::optional<Milliseconds> retry_after;  // as the server asks, no more than the limit
+  int status = 0;                           // of the answer; 0: none came
 };
 
 template <class T>

@@ -85,9 +85,8 @@ Result<void> CacheService::publish(const Configuration& next, MembershipPointer 
   return {};
 }
 
-PurgeResult CacheService::purge(const PurgeTarget& target) {
-  if (target.everything) return {replica_->purge_all(), {}};
-  return {replica_->purge(target.host, target.path_and_query), {}};
+PurgeResult CacheService::purge(const http::PurgeTarget& target) {
+  return {replica_->purge(target), {}};
 }
 
 std::optional<CutRequest> CacheService::cut_wanted() {

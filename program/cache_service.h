@@ -34,7 +34,7 @@ class CacheService final : public MemberService {
   void read_again_by(std::function<void()> read_again) override {
     replica_->topology_news().read_again_by(std::move(read_again));
   }
-  [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  [[nodiscard]] PurgeResult purge(const http::PurgeTarget& target) override;
   [[nodiscard]] std::optional<CutRequest> cut_wanted() override;
   void give_all() override;
   [[nodiscard]] std::size_t buckets_to_give() const override { return replica_->buckets_to_give(); }

@@ -33,6 +33,7 @@ struct Texts {
   AdminTexts admin;
   PlanTexts plan;
   ReplayTexts replay;
+  LogTexts log;
   SimulateTexts simulate;
 };
 
@@ -200,7 +201,7 @@ struct Subcommand {
     return Result<void>();
   };
 };
-constexpr std::array<Subcommand, 14> subcommands{{
+constexpr std::array<Subcommand, 15> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`", std::nullopt,
      [](CLI::App& app, Texts& texts, CommandLine& out) { add_scale(app, texts, out.scale); },
@@ -264,6 +265,15 @@ constexpr std::array<Subcommand, 14> subcommands{{
      [](const Texts& texts, CommandLine& out) {
        const auto read = read_admin_flags(texts.admin, out.explain.pages);
        return read ? check_explain_flags(out.explain) : read;
+     }},
+    {"log", Verb::log, "Follow the requests of a running tier", std::nullopt,
+     [](CLI::App& app, Texts& texts, CommandLine&) {
+       add_log_flags(app, texts.log);
+       add_admin_flags(app, texts.admin, "The admin pages of those that are to be followed");
+     },
+     [](const Texts& texts, CommandLine& out) {
+       const auto read = read_admin_flags(texts.admin, out.log.pages);
+       return read ? read_log_flags(texts.log, out.log) : read;
      }},
     {"sidecar", Verb::sidecar, "The front: forwards each request to the replica of its shard",
      Command::sidecar},

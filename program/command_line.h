@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "program/explain_command.h"
 #include "program/invocation.h"
+#include "program/log_command.h"
 #include "program/plan_command.h"
 #include "program/purge_command.h"
 #include "program/scale.h"
@@ -34,6 +35,7 @@ struct CommandLine {
     plan,
     purge,
     explain,
+    log,
     simulate,
     replay
   };
@@ -47,6 +49,7 @@ struct CommandLine {
   SplitOptions split;
   PurgeOptions purge;
   ExplainOptions explain;
+  LogOptions log;
   PlanOptions plan;  // of scale too, where that is a dry run
   replay::ReplayOptions replay;
   SimulateOptions simulate;

@@ -68,6 +68,14 @@ Result<void> check_peer_key(const Configuration& configuration, bool named) {
       "32 > FILE)` makes one), or --insecure-peers where nobody else reaches the replicas");
 }
 
+// A file would be another source of the same.
+Result<void> check_state(const Configuration& configuration) {
+  const auto& writer = configuration.state_writer;
+  if (!writer || !writer->config_map || configuration.state_file.empty()) return {};
+  return missing(configuration, "state", "excludes --state-writer configmap:NAME",
+                 "leave it out: the ConfigMap has the shards");
+}
+
 Result<void> check_sidecar(const Configuration& configuration) {
   if (configuration.replica_count) {
     return missing(configuration, "replicas", "is a number, but a sidecar must know the addresses",
@@ -85,6 +93,7 @@ Result<void> check_sidecar(const Configuration& configuration) {
     auto origins = check_origins(configuration);
     if (!origins) return origins.error();
   }
+  if (auto state = check_state(configuration); !state) return state.error();
   return check_peer_key(configuration, true);
 }
 
@@ -93,7 +102,7 @@ Result<void> check_splits(const Configuration& configuration) {
   if (configuration.split_above == 0 || configuration.state_writer) return {};
   return missing(configuration, "split-above", "needs to know who writes which shards there are",
                  "give --state-writer self to one process of the tier, and that one's admin "
-                 "address to all others");
+                 "address to all others, or configmap:NAME to all");
 }
 
 Result<void> check_cache(const Configuration& configuration) {
@@ -109,6 +118,7 @@ Result<void> check_cache(const Configuration& configuration) {
   }
   if (auto origins = check_origins(configuration); !origins) return origins.error();
   if (auto splits = check_splits(configuration); !splits) return splits.error();
+  if (auto state = check_state(configuration); !state) return state.error();
   return check_peer_key(configuration, !peers.empty() || discovers(configuration));
 }
 

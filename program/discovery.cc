@@ -23,28 +23,28 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-Result<k8s::Access> kubernetes_access(const Configuration& configuration, k8s::Target& target) {
+Result<k8s::Access> kubernetes_access(const Configuration& configuration, std::string_view option,
+                                      std::string& name_space) {
   if (!configuration.kubeconfig.empty()) {
     auto read = read_kubeconfig(configuration.kubeconfig);
     if (!read) {
       return invalid_input(
           fmt::format("{}: {}", configuration.place("kubeconfig"), read.error().message));
     }
-    if (target.name_space.empty()) target.name_space = read->name_space;
+    if (name_space.empty()) name_space = read->name_space;
     return std::move(read->access);
   }
   auto access = k8s::service_account_access(environment, k8s::service_account_folder);
   if (!access) {
     return invalid_input(
-        fmt::format("{}: {}", configuration.place("kubernetes"), access.error().message));
+        fmt::format("{}: {}", configuration.place(option), access.error().message));
   }
-  if (target.name_space.empty()) {
+  if (name_space.empty()) {
     auto own = k8s::service_account_namespace(k8s::service_account_folder);
     if (!own) {
-      return invalid_input(
-          fmt::format("{}: {}", configuration.place("kubernetes"), own.error().message));
+      return invalid_input(fmt::format("{}: {}", configuration.place(option), own.error().message));
     }
-    target.name_space = *std::move(own);
+    name_space = *std::move(own);
   }
   return access;
 }
@@ -59,7 +59,7 @@ Result<std::unique_ptr<k8s::Discovery>> start_discovery(const Configuration& con
   };
   if (configuration.kubernetes) {
     k8s::Target target = *configuration.kubernetes;
-    auto access = kubernetes_access(configuration, target);
+    auto access = kubernetes_access(configuration, "kubernetes", target.name_space);
     if (!access) return access.error();
     return k8s::watch_kubernetes(target, *access, clock, follower);
   }

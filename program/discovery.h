@@ -15,9 +15,11 @@
 namespace ringside::program {
 
 // How the API server that the configuration means is reached: by the kubeconfig, else by the pod's
-// service account. The target gets its namespace where it named none.
+// service account. `name_space` becomes the one of either where it is empty. An Error names the
+// option that needs it.
 [[nodiscard]] Result<k8s::Access> kubernetes_access(const Configuration& configuration,
-                                                    k8s::Target& target);
+                                                    std::string_view option,
+                                                    std::string& name_space);
 
 // Watches the source of the members, where the configuration has one, and has the service follow
 // it; null where the members are listed. Service and clock must outlive it. What the service

@@ -21,7 +21,8 @@ constexpr std::string_view page_body = R"(<dl>
 <dt><a href="/config">GET /config</a><dd>the effective configuration
 <dt>PUT /topology<dd>another membership
 <dt>POST /split<dd>cut a shard, where the state is written here
-<dt>POST /purge<dd>{"url": "http://host/path"} or {"all": true}
+<dt>POST /purge<dd>{"url": "http://host/path"}, {"prefix": "http://host/path"} or {"all": true}
+<dt>POST /log<dd>the requests since the same reader asked before: {"reader": "a name"}
 <dt>POST /drain<dd>no new connections, not ready
 )";
 

@@ -90,14 +90,31 @@ Result<void> MemberService::follow_state(const shard::TopologyRequest& published
         "may have to be fetched again",
         configuration_.state_writer->text());
   }
-  auto adopted = adopt(*std::move(next), configuration_.state_writer->text());
-  return adopted ? Result<void>{} : adopted.error();
+  publish(*next);
+  log_change(present, *next, configuration_.state_writer->text());
+  const std::lock_guard lock(mutex_);
+  if (shared_state_ != nullptr) configuration_.state = *published.state;
+  return {};
+}
+
+void MemberService::share_state(SharedState* shared) {
+  const std::lock_guard control(control_);
+  shared_state_ = shared;
+}
+
+Result<void> MemberService::keep(Configuration& kept, const shard::Topology& next) {
+  if (shared_state_ == nullptr) return keep_state(kept, next);
+  // Other members of the same shards are nobody else's concern.
+  if (!next.has_state() || next.state() == membership()->topology->state()) return {};
+  auto written = shared_state_->write({std::string(next.scheme()), next.state()});
+  if (written) kept.state = next.state();
+  return written;
 }
 
 Result<MembershipPointer> MemberService::adopt(MembershipPointer next, std::string_view by) {
   const auto present = this->membership();
   Configuration kept = configuration_;
-  if (auto written = keep_state(kept, *next->topology); !written) return written.error();
+  if (auto written = keep(kept, *next->topology); !written) return written.error();
   publish(next);
   log_change(present, next, by);
   const std::lock_guard lock(mutex_);

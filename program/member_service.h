@@ -16,6 +16,7 @@ class MemberService : public Service {
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) final;
   [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) final;
+  void share_state(SharedState* shared) final;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
 
  protected:
@@ -33,11 +34,13 @@ class MemberService : public Service {
 
   [[nodiscard]] Result<void> check_state(const shard::Topology& present,
                                          const shard::Topology& next) const;
-  // Publishes it; where the state is written here, once it is in its file.
+  // Publishes it; where the state is written here, once it is where it is kept.
   [[nodiscard]] Result<MembershipPointer> adopt(MembershipPointer next, std::string_view by);
+  [[nodiscard]] Result<void> keep(Configuration& kept, const shard::Topology& next);
 
-  std::mutex control_;        // one change at a time; before `mutex_`
-  mutable std::mutex mutex_;  // what is below, and what those who derive say
+  std::mutex control_;                   // one change at a time; before `mutex_`
+  SharedState* shared_state_ = nullptr;  // of `control_`; null: it is kept in a file, or elsewhere
+  mutable std::mutex mutex_;             // what is below, and what those who derive say
   Configuration configuration_;
 };
 

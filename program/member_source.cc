@@ -99,6 +99,20 @@ std::string target_text(const k8s::Target& target) {
   return with_port(std::move(name), target.port);
 }
 
+Result<k8s::ConfigMapName> parse_config_map_name(std::string_view text) {
+  const auto slash = text.find('/');
+  k8s::ConfigMapName name;
+  if (slash != std::string_view::npos) name.name_space = text.substr(0, slash);
+  name.name = text.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  if (is_subdomain(name.name) && (slash == std::string_view::npos || is_label(name.name_space))) {
+    return name;
+  }
+  return invalid_input(
+      fmt::format("{} is no ConfigMap's name; write configmap:[NAMESPACE/]NAME, such as "
+                  "configmap:shop/ringside-shards",
+                  shard::quotation(text)));
+}
+
 Result<k8s::DnsTarget> parse_dns_target(std::string_view text) {
   auto halves = split_port(text);
   if (!halves) return halves.error();

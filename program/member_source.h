@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "k8s/config_map.h"
 #include "k8s/dns_target.h"
 #include "k8s/target.h"
 
@@ -14,6 +15,9 @@ namespace ringside::program {
 // them (RFC 1123 labels and subdomains), a port by its name (RFC 6335 §5.1) or number.
 [[nodiscard]] Result<k8s::Target> parse_kubernetes_target(std::string_view text);
 [[nodiscard]] std::string target_text(const k8s::Target& target);
+
+// `[NAMESPACE/]NAME`; without a namespace: the pod's own.
+[[nodiscard]] Result<k8s::ConfigMapName> parse_config_map_name(std::string_view text);
 
 // `NAME[:PORT]`
 [[nodiscard]] Result<k8s::DnsTarget> parse_dns_target(std::string_view text);

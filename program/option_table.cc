@@ -131,7 +131,7 @@ constexpr OptionValue threads_value{
     [](const C& c) { return shown(std::uint64_t{thread_count(c)}); }, keep<&C::threads>};
 
 // name, commands, value, value's name, help; more, default's words, example, needed by
-constexpr auto options = std::to_array<Option>({
+constexpr auto option_rows = std::to_array<Option>({
     {"listen", for_servers, fixed<&C::listen, Endpoint::parse>, "ADDRESS:PORT",
      "Where clients connect; port 0 takes a free one", "IPv6: `[ADDRESS]:PORT`", "", "0.0.0.0:8080",
      for_sidecar | for_cache},
@@ -209,9 +209,10 @@ constexpr auto options = std::to_array<Option>({
      "The shards of a scheme that has a state",
      "JSON; for `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)"},
     {"state-writer", for_sidecar | for_cache, fixed<&C::state_writer, StateWriter::parse>,
-     "self|ADDRESS:PORT",
-     "Who writes which shards there are: this process, or another's admin page",
-     "One of the tier; `up` always does. See [who writes the state](#who-writes-the-state)",
+     "self|ADDRESS:PORT|configmap:NAME",
+     "Who writes which shards there are: this process, another's admin page, or all in a ConfigMap",
+     "The same for all of a tier; `up` always writes its own. See [who writes the "
+     "state](#who-writes-the-state)",
      "nobody: `ringside split` tells each", "10.0.0.5:9090"},
     {"split-above", for_up | for_cache, value<&C::split_above, parse_cut_responses>, "N",
      "Stored responses of one shard above which it is cut by itself",
@@ -296,6 +297,6 @@ constexpr auto options = std::to_array<Option>({
 
 }  // namespace
 
-std::span<const Option> all_options() noexcept { return options; }
+std::span<const Option> all_options() noexcept { return option_rows; }
 
 }  // namespace ringside::program

@@ -25,7 +25,7 @@ namespace ringside::program {
 
 // What stands beside a service.
 struct ProcessParts {
-  hop::AccessLog* access_log = nullptr;       // what it writes; null: none. Outlives the process
+  hop::AccessLog* access_log = nullptr;       // null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
   std::unique_ptr<ShardKeeper> keeper;        // null: no writer of the shards is named
 };
@@ -101,7 +101,7 @@ class Process {
   http::AdminServer probes_;
 };
 
-// `{"url": "http://host/path?query"}` or `{"all": true}`.
-[[nodiscard]] Result<PurgeTarget> parse_purge_request(std::string_view body);
+// `{"url": "http://host/path?query"}`, `{"prefix": "http://host/path"}` or `{"all": true}`.
+[[nodiscard]] Result<http::PurgeTarget> parse_purge_request(std::string_view body);
 
 }  // namespace ringside::program

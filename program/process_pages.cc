@@ -10,6 +10,7 @@
 #include "program/countries.h"
 #include "program/discovery.h"
 #include "program/front_page.h"
+#include "program/log_page.h"
 #include "program/process.h"
 #include "program/request_url.h"
 #include "shard/topology_json.h"
@@ -45,31 +46,34 @@ AdminServer::Answer refuse(const Error& error) {
 
 }  // namespace
 
-Result<PurgeTarget> parse_purge_request(std::string_view body) {
+Result<http::PurgeTarget> parse_purge_request(std::string_view body) {
+  using Scope = http::PurgeTarget::Scope;
   const auto document = parse_strict_json(body);
   if (!document) return document.error();
   const auto is = [&](const char* key) {
     return document->is_object() && document->size() == 1 && document->contains(key);
   };
-  PurgeTarget target;
-  if (is("all") && (*document)["all"] == true) {
-    target.everything = true;
-    return target;
-  }
-  if (!is("url") || !(*document)["url"].is_string()) {
+  if (is("all") && (*document)["all"] == true) return http::PurgeTarget::all();
+  const char* const key = is("prefix") ? "prefix" : "url";
+  if (!is(key) || !(*document)[key].is_string()) {
     return invalid_input(
-        R"(not what is asked for; write {"url": "http://HOST/PATH"} or {"all": true})");
+        R"(not what is asked for; write {"url": "http://HOST/PATH"}, {"prefix": "http://HOST/PATH"} )"
+        R"(or {"all": true})");
   }
-  const auto text = (*document)["url"].get<std::string>();
+  const auto text = (*document)[key].get<std::string>();
   auto url = parse_request_url(text);
   if (!url || url->host.empty()) {
     return invalid_input(fmt::format(
-        "url: {} is no URL with a host, which is a part of what is stored; write http://HOST/PATH",
-        quotation(text)));
+        "{}: {} is no URL with a host, which is a part of what is stored; write http://HOST/PATH",
+        key, quotation(text)));
   }
-  target.host = std::move(url->host);
-  target.path_and_query = url->target.text();
-  return target;
+  const bool is_prefix = is("prefix");
+  if (is_prefix && url->target.has_query) {
+    return invalid_input(
+        fmt::format("prefix: {} has a query; write the beginning of a path", quotation(text)));
+  }
+  return http::PurgeTarget{is_prefix ? Scope::below : Scope::uri, std::move(url->host),
+                           url->target.text()};
 }
 
 void Process::add_pages() {
@@ -100,6 +104,11 @@ void Process::add_pages() {
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
   on("POST", "/split", [this](const AdminServer::Request& request) { return split(request.body); });
   on("POST", "/purge", [this](const AdminServer::Request& request) { return purge(request.body); });
+  if (access_log_ != nullptr) {
+    on("POST", "/log", [this](const AdminServer::Request& request) {
+      return answer_log(*access_log_, request.body);
+    });
+  }
   on("POST", "/drain", [this](const AdminServer::Request&) {
     drain();
     return text(200,
@@ -118,7 +127,7 @@ void Process::add_probes(AdminServer& server) {
 metrics::OperationFigures Process::figures() const {
   metrics::OperationFigures out;
   out.log_dropped = log::dropped();
-  if (access_log_ != nullptr) {
+  if (access_log_ != nullptr && access_log_->is_written()) {
     const auto log = access_log_->figures();
     out.access_log.emplace(
         metrics::OperationFigures::AccessLog{log.written, log.dropped, log.failures});
@@ -179,13 +188,12 @@ AdminServer::Answer Process::purge(std::string_view body) {
   const auto target = parse_purge_request(body);
   if (!target) return refuse(target.error());
   const PurgeResult result = service_.purge(*target);
-  sidecar::log_purge(target->host, target->everything ? "*" : target->path_and_query,
-                     {result.removed, result.missing}, "POST /purge");
+  sidecar::log_purge(*target, {result.removed, result.missing}, "POST /purge");
   ordered_json page{{"removed", result.removed}, {"complete", result.missing.empty()}};
   if (!result.missing.empty()) page["missing"] = result.missing;
   if (const tier::Self self = service_.self(); !self.name.empty()) page["replica"] = self.name;
-  if (result.removed == 0 && !target->everything) {
-    page["hint"] = sidecar::why_nothing_was_purged(target->path_and_query);
+  if (result.removed == 0 && target->scope != http::PurgeTarget::Scope::everything) {
+    page["hint"] = sidecar::why_nothing_was_purged(*target);
   }
   constexpr int bad_gateway = 502;
   return {result.missing.empty() ? 200 : bad_gateway, "application/json", page.dump() + "\n"};

@@ -79,10 +79,12 @@ Error of_access_log(const Configuration& configuration, const Error& error) {
   return invalid_input(fmt::format("{}: {}", configuration.place("access-log"), error.message));
 }
 
-// Null where none is asked for.
-Result<std::unique_ptr<hop::AccessLog>> open_access_log(const Configuration& configuration) {
-  if (configuration.access_log.empty()) return std::unique_ptr<hop::AccessLog>();
-  auto opened = hop::AccessLog::open(configuration.access_log, thread_count(configuration));
+// Without a file where none is asked for: `ringside log` may follow.
+Result<std::unique_ptr<hop::AccessLog>> open_access_log(const Configuration& configuration,
+                                                        const Clock& clock) {
+  const std::size_t cores = thread_count(configuration);
+  if (configuration.access_log.empty()) return hop::AccessLog::unwritten(cores, clock);
+  auto opened = hop::AccessLog::open(configuration.access_log, cores, clock);
   if (opened) return opened;
   return of_access_log(configuration, opened.error());
 }
@@ -122,8 +124,8 @@ Result<void> check_files(const Configuration& configuration) {
   if (const auto tls = load_origin_tls(configuration); !tls) return tls.error();
   if (auto log = check_access_log(configuration); !log) return log;
   if (configuration.kubeconfig.empty()) return {};
-  k8s::Target target = configuration.kubernetes.value_or(k8s::Target{});
-  const auto access = kubernetes_access(configuration, target);
+  std::string name_space = configuration.kubernetes.value_or(k8s::Target{}).name_space;
+  const auto access = kubernetes_access(configuration, "kubernetes", name_space);
   return access ? Result<void>{} : access.error();
 }
 
@@ -146,6 +148,21 @@ Result<void> validate(Command command, const Configuration& configuration) {
   return {};
 }
 
+// Null where nobody is named who writes the shards.
+Result<std::unique_ptr<ShardKeeper>> start_keeper(const Configuration& configuration,
+                                                  Service& service) {
+  const auto& writer = configuration.state_writer;
+  if (!writer) return std::unique_ptr<ShardKeeper>();
+  std::unique_ptr<SharedState> shared;
+  if (writer->config_map) {
+    k8s::ConfigMapName name = *writer->config_map;
+    auto access = kubernetes_access(configuration, "state-writer", name.name_space);
+    if (!access) return access.error();
+    shared = std::make_unique<SharedState>(name, *std::move(access));
+  }
+  return std::make_unique<ShardKeeper>(configuration, service, std::move(shared));
+}
+
 int run_service(const Invocation& invocation, const Configuration& configuration) {
   const std::string_view called = name(invocation.command);
   const Signals signals;  // before any thread is made
@@ -154,7 +171,7 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   for (const std::string& key : unused_keys(invocation.command, configuration)) {
     log::info("{} is not used by ringside {}", key, called);
   }
-  auto log = open_access_log(configuration);
+  auto log = open_access_log(configuration, system_clock());
   if (!log) return fail(called, log.error());
   auto service = start_service(invocation.command, configuration, system_clock(), log->get());
   if (!service) return fail(called, service.error());
@@ -163,12 +180,13 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     (*service)->stop();
     return fail(called, discovery.error());
   }
-  std::unique_ptr<ShardKeeper> keeper;
-  if (configuration.state_writer) {
-    keeper = std::make_unique<ShardKeeper>(configuration, **service);
+  auto keeper = start_keeper(configuration, **service);
+  if (!keeper) {
+    (*service)->stop();
+    return fail(called, keeper.error());
   }
   Process process(invocation, configuration, **service, system_clock(),
-                  {log->get(), *std::move(discovery), std::move(keeper)});
+                  {log->get(), *std::move(discovery), *std::move(keeper)});
   if (auto started = process.start_admin(); !started) {
     process.stop();
     return fail(called, started.error());
@@ -239,6 +257,8 @@ int run(int argc, const char* const* argv) {
       return ended("purge", run_purge(line->purge));
     case Verb::explain:
       return ended("explain", run_explain(line->explain));
+    case Verb::log:
+      return ended("log", run_log(line->log, system_clock()));
     case Verb::plan:
       return ended("plan", run_plan(line->plan));
     case Verb::replay:

@@ -39,7 +39,9 @@ Result<void> purge(const PurgeOptions& options, const std::string& body, const s
 void add_purge_flags(CLI::App& app, PurgeOptions& out) {
   CLI::Option* const urls =
       app.add_option("URL", out.urls, "http://HOST[:PORT]/PATH, as clients ask for it");
-  app.add_flag("--all", out.all, "Everything that is stored")->excludes(urls);
+  CLI::Option* const all = app.add_flag("--all", out.all, "Everything that is stored");
+  all->excludes(urls);
+  app.add_flag("--prefix", out.prefix, "All URLs that begin with one of these")->excludes(all);
 }
 
 Result<void> check_purge_flags(const PurgeOptions& options) {
@@ -75,7 +77,8 @@ Result<std::string> purge_line(const std::string& answer, const std::string& wha
 Result<void> run_purge(const PurgeOptions& options) {
   if (options.all) return purge(options, R"({"all": true})", "everything");
   for (const std::string& url : options.urls) {
-    auto purged = purge(options, nlohmann::json{{"url", url}}.dump(), url);
+    const auto body = nlohmann::json{{options.prefix ? "prefix" : "url", url}}.dump();
+    auto purged = purge(options, body, options.prefix ? "all that begins with " + url : url);
     if (!purged) return purged;
   }
   return {};

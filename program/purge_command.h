@@ -14,7 +14,8 @@ namespace ringside::program {
 
 struct PurgeOptions {
   std::vector<std::string> urls{};
-  bool all = false;  // everything, instead
+  bool prefix = false;  // all that begins with one of them
+  bool all = false;     // everything, instead
   AdminPages pages{};
 };
 

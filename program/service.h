@@ -10,23 +10,18 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "http/purge_target.h"
 #include "http1/admin_server.h"
 #include "k8s/roster.h"
 #include "metrics/totals.h"
 #include "program/configuration.h"
 #include "program/membership.h"
 #include "program/shard_cut.h"
+#include "program/shared_state.h"
 #include "shard/topology_json.h"
 #include "tier/membership_json.h"
 
 namespace ringside::program {
-
-// What is to be purged: one URI with all its shard keys and variants, or everything.
-struct PurgeTarget {
-  bool everything = false;
-  std::string host;            // normalised
-  std::string path_and_query;  // normalised
-};
 
 struct PurgeResult {
   std::size_t removed = 0;
@@ -61,6 +56,9 @@ class Service {
   [[nodiscard]] virtual Result<MembershipPointer> cut(const CutRequest& request) = 0;
   // The state that its writer published; refused where it is of another scheme.
   [[nodiscard]] virtual Result<void> follow_state(const shard::TopologyRequest& published) = 0;
+  // Where the state is kept that is written here, if not in a file. Outlives the service; before it
+  // is asked for a cut.
+  virtual void share_state(SharedState* /*shared*/) {}
   // What is to be asked of the writer for shards of ours that are too full.
   [[nodiscard]] virtual std::optional<CutRequest> cut_wanted() { return std::nullopt; }
   // Membership from the source that is watched.
@@ -68,7 +66,7 @@ class Service {
   // Who reads the source of the members again where peers tell of an unknown topology (see
   // hop::TopologyNews); empty: nobody any more.
   virtual void read_again_by(std::function<void()> /*read_again*/) {}
-  [[nodiscard]] virtual PurgeResult purge(const PurgeTarget& target) = 0;
+  [[nodiscard]] virtual PurgeResult purge(const http::PurgeTarget& target) = 0;
 
   // What it holds is given to other processes, while it goes on serving; of how many buckets there
   // is something to be given.

@@ -28,8 +28,11 @@ Result<std::string> ask(const Endpoint& writer, const std::string& method, const
 
 }  // namespace
 
-ShardKeeper::ShardKeeper(const Configuration& configuration, Service& service)
-    : writer_(configuration.state_writer->at),
+ShardKeeper::ShardKeeper(const Configuration& configuration, Service& service,
+                         std::unique_ptr<SharedState> shared)
+    : source_(configuration.state_writer->text()),
+      writer_(configuration.state_writer->at),
+      shared_(std::move(shared)),
       token_file_(configuration.admin_token_file),
       service_(service),
       thread_([this] {
@@ -43,7 +46,9 @@ ShardKeeper::~ShardKeeper() {
     is_ending_ = true;
   }
   told_.notify_all();
+  if (shared_) shared_->stop();
   thread_.join();
+  service_.share_state(nullptr);
 }
 
 void ShardKeeper::look_again() {
@@ -55,28 +60,29 @@ void ShardKeeper::look_again() {
 }
 
 std::string ShardKeeper::line() const {
-  if (!writer_) return "shards: written by this process";
+  if (!follows()) return "shards: written by this process";
   const std::lock_guard lock(mutex_);
   if (!has_heard_ && trouble_.empty()) {
-    return fmt::format("shards: as at the start; their writer {} is asked", writer_->text());
+    return fmt::format("shards: as at the start; {} is asked", source_);
   }
-  if (trouble_.empty()) return fmt::format("shards: as {} writes them", writer_->text());
-  return fmt::format("shards: as they were; their writer {} is not heard: {}", writer_->text(),
-                     trouble_);
+  if (trouble_.empty()) return fmt::format("shards: as {} has them", source_);
+  return fmt::format("shards: as they were; {} is not heard: {}", source_, trouble_);
 }
 
 void ShardKeeper::run() {
+  if (shared_) service_.share_state(shared_.get());
+  const Milliseconds pause = shared_ ? limits::state_config_map_poll : limits::state_poll;
   while (true) {
     look();
     std::unique_lock lock(mutex_);
-    told_.wait_for(lock, limits::state_poll, [&] { return is_told_ || is_ending_; });
+    told_.wait_for(lock, pause, [&] { return is_told_ || is_ending_; });
     if (is_ending_) return;
     is_told_ = false;
   }
 }
 
 void ShardKeeper::look() {
-  if (writer_) {
+  if (follows()) {
     const auto heard = follow();
     note(heard);
     if (!heard) return;
@@ -98,6 +104,15 @@ void ShardKeeper::look() {
 }
 
 Result<void> ShardKeeper::follow() {
+  if (shared_) {
+    const auto state = shared_->read();
+    if (!state) return state.error();
+    if (!*state) return {};  // nobody has cut anything yet
+    shard::TopologyRequest published;
+    published.scheme = (*state)->scheme;
+    published.state = (*state)->state;
+    return service_.follow_state(published);
+  }
   const auto page = ask(*writer_, "GET", "/topology", "", "");
   if (!page) return page.error();
   const auto published = shard::parse_topology_json(*page, shard::Addresses::not_needed);
@@ -132,9 +147,9 @@ void ShardKeeper::note(const Result<void>& heard) {
   lock.unlock();
   if (before.empty() && !trouble.empty()) {
     log::warning("the writer of the shards, {}, is not heard, and they stay as they are: {}",
-                 writer_->text(), trouble);
+                 source_, trouble);
   } else if (!before.empty() && trouble.empty()) {
-    log::info("the writer of the shards, {}, is heard again", writer_->text());
+    log::info("the writer of the shards, {}, is heard again", source_);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,15 +13,16 @@
 
 namespace ringside::program {
 
-// Keeps the shards of a process as their writer has them (--state-writer), and asks that writer for
-// a cut where one of its own is too full (--split-above). A thread of its own; the first look is at
-// the start, the next ones every limits::state_poll. While the writer is away everything stays as
-// it was heard last, and nothing is cut.
+// Keeps the shards of a process as their writer, or a ConfigMap, has them (--state-writer), and
+// asks for a cut where one of its own is too full (--split-above). A thread of its own; the first
+// look is at the start, the next ones every limits::state_poll or state_config_map_poll. While the
+// writer is away everything stays as it was heard last, and nothing is cut.
 class ShardKeeper {
  public:
   // The service must outlive it. `configuration` names the writer and the file of the admin token,
-  // which is the same in all of a tier.
-  ShardKeeper(const Configuration& configuration, Service& service);
+  // which is the same in all of a tier. `shared`: where all of them write; null elsewhere.
+  ShardKeeper(const Configuration& configuration, Service& service,
+              std::unique_ptr<SharedState> shared = nullptr);
   ~ShardKeeper();
   ShardKeeper(const ShardKeeper&) = delete;
   ShardKeeper& operator=(const ShardKeeper&) = delete;
@@ -31,13 +33,17 @@ class ShardKeeper {
   [[nodiscard]] std::string line() const;
 
  private:
+  // Whether anybody else may write what is followed.
+  [[nodiscard]] bool follows() const noexcept { return writer_ || shared_; }
   void run();
   void look();
   [[nodiscard]] Result<void> follow();
   [[nodiscard]] Result<void> ask_for_cut();
   void note(const Result<void>& heard);
 
-  const std::optional<Endpoint> writer_;  // nullopt: this process is
+  const std::string source_;              // whose shards they are, for people
+  const std::optional<Endpoint> writer_;  // nullopt: this process is, or all are
+  const std::unique_ptr<SharedState> shared_;
   const std::string token_file_;
   Service& service_;
   unsigned looks_to_pass_ = 0;  // before a cut is asked for again

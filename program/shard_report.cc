@@ -75,11 +75,11 @@ std::size_t find_lines(const sidecar::Settings& settings, const ShardOptions& op
 
 // Which replicas are reckoned with, where nobody has said it.
 void tell_assumption(const Configuration& configuration, const tier::Membership& membership) {
-  if (configuration.state_writer && configuration.state_writer->at &&
-      membership.topology->has_state()) {
+  const auto& writer = configuration.state_writer;
+  if (writer && (writer->at || writer->config_map) && membership.topology->has_state()) {
     fmt::print(stderr,
                "ringside shard: these are the owners by --state, or by the first shards of the "
-               "scheme; the shards in use are those of GET /topology at the writer\n");
+               "scheme; the shards in use are those of GET /topology at a process of the tier\n");
   }
   if (!configuration.replicas.empty() || configuration.replica_count) return;
   fmt::print(stderr,

@@ -108,17 +108,13 @@ Result<void> SidecarService::publish(const Configuration& next, MembershipPointe
   return {};
 }
 
-PurgeResult SidecarService::purge(const PurgeTarget& target) {
+PurgeResult SidecarService::purge(const http::PurgeTarget& target) {
   // Not `control_`: a purge waits for replicas, and a drain must not wait for it.
   const std::lock_guard purging(purge_);
   if (stopped_) return {0, {"every replica: this sidecar has stopped"}};
   const auto done = std::make_shared<std::promise<sidecar::PurgeReport>>();
-  const auto end = [done](sidecar::PurgeReport report) { done->set_value(std::move(report)); };
-  if (target.everything) {
-    sidecar_->purge("localhost", "*", end);  // of every host, whichever is named
-  } else {
-    sidecar_->purge(target.host, target.path_and_query, end);
-  }
+  sidecar_->purge(target,
+                  [done](sidecar::PurgeReport report) { done->set_value(std::move(report)); });
   auto report = done->get_future().get();
   return {report.removed, std::move(report.missing)};
 }

@@ -32,7 +32,7 @@ class SidecarService final : public MemberService {
   void read_again_by(std::function<void()> read_again) override {
     sidecar_->topology_news().read_again_by(std::move(read_again));
   }
-  [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  [[nodiscard]] PurgeResult purge(const http::PurgeTarget& target) override;
   [[nodiscard]] Result<MembershipPointer> propose(const shard::TopologyRequest& request) override;
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;

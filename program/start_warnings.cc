@@ -64,7 +64,7 @@ std::string shards_warning(Command command, const Configuration& configuration) 
         configuration.place(cuts ? "split-above" : "state-writer"), configuration.scheme);
   }
   if (command == Command::up || !writer) return {};
-  if (!writer->at && configuration.state_file.empty()) {
+  if (!writer->at && !writer->config_map && configuration.state_file.empty()) {
     return fmt::format(
         "{}: the shards are not kept: a restart begins with the first ones again; give --state "
         "FILE",

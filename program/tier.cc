@@ -277,16 +277,14 @@ Result<MembershipPointer> Tier::adopt(const Shape& present, MembershipPointer ne
   return next;
 }
 
-PurgeResult Tier::purge(const PurgeTarget& target) {
+PurgeResult Tier::purge(const http::PurgeTarget& target) {
   PurgeResult result;
   const tier::PurgeNumber number{"up", ++purges_};
   Replicas all = retirement_.replicas();  // what these hold moves to the others
   const Replicas present = shape().replicas;
   all.insert(all.end(), present.begin(), present.end());
   for (const auto& replica : all) {
-    result.removed += target.everything
-                          ? replica->purge_all(number)
-                          : replica->purge(target.host, target.path_and_query, number);
+    result.removed += replica->purge(target, number);
   }
   sidecar_->forget_nearby();  // last: until then a replica may have given what is purged
   return result;

@@ -82,7 +82,7 @@ class Tier final : public Service {
   [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) override;
   [[nodiscard]] std::optional<CutRequest> cut_wanted() override;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) override;
-  [[nodiscard]] PurgeResult purge(const PurgeTarget& target) override;
+  [[nodiscard]] PurgeResult purge(const http::PurgeTarget& target) override;
   void drain() override;
   [[nodiscard]] std::size_t open_connections() const override;
   void stop() override;

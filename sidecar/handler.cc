@@ -200,13 +200,13 @@ Task<void> Handler::purge(http::Response& response) {
                           "; add it to --purge-from (in the file purge_from)"},
                      response);
   }
-  const std::string target(decision_.target.text());
-  const PurgeReport report = co_await purge_replicas(core_, *snapshot_, decision_.host, target);
+  const auto purged = http::PurgeTarget::of_request(decision_.host, decision_.target.text());
+  const PurgeReport report = co_await purge_replicas(core_, *snapshot_, purged);
   outcome_ = metrics::Outcome::bypass;
   if (const auto left_out = core_.shared.purge_lines.next(core_.core.steady_now())) {
-    log_purge(decision_.host, target, report, "PURGE from " + decision_.peer.text(), *left_out);
+    log_purge(purged, report, "PURGE from " + decision_.peer.text(), *left_out);
   }
-  make_purge_response(response, report, target, core_.core.now());
+  make_purge_response(response, report, purged, core_.core.now());
 }
 
 // Errors that failover made good are counted in Owners.

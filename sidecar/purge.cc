@@ -15,17 +15,22 @@
 
 namespace ringside::sidecar {
 
+using Scope = http::PurgeTarget::Scope;
+
 Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
-                                 const std::string& host, const std::string& target) {
+                                 const http::PurgeTarget& purged) {
   const Settings& settings = *snapshot.settings;
-  const http::Target purged{target, {}, false};  // as it stands, with its query
+  const bool is_below = purged.scope == Scope::below;
+  // A URI as it stands, with its query.
+  const http::Target target{is_below ? "*" : purged.path_and_query, {}, false};
   hop::UpstreamRequest request;
   request.method = "PURGE";
-  request.target = &purged;
-  request.host = host;
+  request.target = &target;
+  request.host = purged.host;
   // Who follows another one tells those whom we do not know.
   http::FieldLines fields;
   fields.add(http::internal::topology, settings.membership->topology_id);
+  if (is_below) fields.add(http::internal::purge_below, purged.path_and_query);
   request.fields = fields.text();
   const SteadyPoint deadline = state.core.steady_now() + settings.request_deadline;
   const PurgeIssuer::Issued purge(state.shared.purges);
@@ -51,10 +56,12 @@ Task<PurgeReport> purge_replicas(CoreState& state, const Snapshot& snapshot,
   co_return report;
 }
 
-void log_purge(std::string_view host, std::string_view target, const PurgeReport& report,
-               std::string_view by, std::uint64_t left_out) {
-  const std::string what =
-      target == "*" ? "everything" : quotation(std::string(host).append(target));
+void log_purge(const http::PurgeTarget& purged, const PurgeReport& report, std::string_view by,
+               std::uint64_t left_out) {
+  const std::string uri = quotation(purged.host + purged.path_and_query);
+  const std::string what = purged.scope == Scope::everything ? "everything"
+                           : purged.scope == Scope::below    ? "all that begins with " + uri
+                                                             : uri;
   const std::string missing = report.missing.empty() ? ""
                                                      : fmt::format("; not confirmed by {}",
                                                                    fmt::join(report.missing, "; "));
@@ -63,23 +70,27 @@ void log_purge(std::string_view host, std::string_view target, const PurgeReport
   log::info("purged {}: {} responses; by {}{}{}", what, report.removed, by, missing, others);
 }
 
-std::string_view why_nothing_was_purged(std::string_view target) noexcept {
-  if (target.find('*') != std::string_view::npos) {
-    return "A * stands for itself: there are no patterns. Purge each URL, or everything (ringside "
-           "purge --all)";
+std::string_view why_nothing_was_purged(const http::PurgeTarget& purged) noexcept {
+  if (purged.path_and_query.find('*') != std::string::npos) {
+    return "A * stands for itself: there are no patterns. Purge each URL, all that begin alike "
+           "(ringside purge --prefix), or everything (ringside purge --all)";
+  }
+  if (purged.scope == Scope::below) {
+    return "Nothing that is stored begins so. Write the URL as clients ask for it, with the same "
+           "host and port";
   }
   return "Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, "
          "path and query";
 }
 
-void make_purge_response(http::Response& out, const PurgeReport& report, std::string_view target,
-                         TimePoint now) {
+void make_purge_response(http::Response& out, const PurgeReport& report,
+                         const http::PurgeTarget& purged, TimePoint now) {
   const int status = report.missing.empty() ? 200 : 502;
   std::string text = fmt::format("purged {} stored responses\n", report.removed);
   if (!report.missing.empty()) {
     text += fmt::format("incomplete, not confirmed by {}\n", fmt::join(report.missing, "; "));
-  } else if (report.removed == 0 && target != "*") {
-    text += fmt::format("{}\n", why_nothing_was_purged(target));
+  } else if (report.removed == 0 && purged.scope != Scope::everything) {
+    text += fmt::format("{}\n", why_nothing_was_purged(purged));
   }
   out.begin(status, http::reason_of(status));
   out.fields.add("Content-Type", "text/plain; charset=utf-8");

@@ -64,10 +64,9 @@ Task<void> explain_for(const std::vector<std::unique_ptr<CoreState>>& cores, std
   explaining->end(std::move(explanation));
 }
 
-Task<void> purge_for(CoreState& state, std::string host, std::string target,
-                     Sidecar::PurgeEnd end) {
+Task<void> purge_for(CoreState& state, http::PurgeTarget purged, Sidecar::PurgeEnd end) {
   const auto snapshot = state.snapshot;
-  auto report = co_await purge_replicas(state, *snapshot, host, target);
+  auto report = co_await purge_replicas(state, *snapshot, purged);
   end(std::move(report));
 }
 
@@ -152,10 +151,10 @@ const metrics::Sheet& Sidecar::sheet() const {
   return impl_->sheet;
 }
 
-void Sidecar::purge(std::string host, std::string path_and_query, PurgeEnd end) {
+void Sidecar::purge(http::PurgeTarget purged, PurgeEnd end) {
   CoreState& state = *impl_->cores.front();
   if (cores().running()) {
-    state.core.spawn(purge_for(state, std::move(host), std::move(path_and_query), std::move(end)));
+    state.core.spawn(purge_for(state, std::move(purged), std::move(end)));
     return;
   }
   PurgeReport report;

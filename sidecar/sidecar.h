@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "hop/half.h"
 #include "hop/topology_news.h"
+#include "http/purge_target.h"
 #include "metrics/sheet.h"
 #include "sidecar/explanation.h"
 #include "sidecar/purge_report.h"
@@ -41,11 +42,10 @@ class Sidecar final : public hop::Half {
   // Thread-safe; brings the figures of the origins up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 
-  // Asks every replica to purge the URI (all shard keys and variants; `*`: everything). `end` is
-  // told of it once, within the request deadline, on a core's thread, or before this returns: once
-  // stopped, no replica is asked and all are missing.
+  // Asks every replica to purge it. `end` is told of it once, within the request deadline, on a
+  // core's thread, or before this returns: once stopped, no replica is asked and all are missing.
   using PurgeEnd = std::function<void(PurgeReport)>;
-  void purge(std::string host, std::string path_and_query, PurgeEnd end);
+  void purge(http::PurgeTarget purged, PurgeEnd end);
 
   // Tells what would be done with a request now, and does nothing of it. `end` is told as that of
   // purge() is.

@@ -46,8 +46,8 @@ TEST(ReplicaPurge, RemovesAUriWithAllItsKeysAndVariants) {
   EXPECT_EQ(client.get("/a").field("cache-status"),
             "cache-7; fwd=uri-miss; fwd-status=200; stored");
   replica.settle();
-  EXPECT_EQ(replica->purge("a.test", "/a?b"), 1U);
-  EXPECT_EQ(replica->purge_all(), 2U);
+  EXPECT_EQ(replica->purge({.host = "a.test", .path_and_query = "/a?b"}), 1U);
+  EXPECT_EQ(replica->purge(http::PurgeTarget::all()), 2U);
   EXPECT_TRUE(eventually([&] { return replica.store().used_bytes == 0; }));
 }
 
@@ -61,8 +61,8 @@ TEST(ReplicaPurge, ByAnAdminFindsWhatTheRulesMadeOfTheQuery) {
   replica.apply(settings);
   EXPECT_EQ(replica.get("/a?b=1&a=2&utm_source=x").status, 200);
   replica.settle();
-  EXPECT_EQ(replica->purge("a.test", "/a?utm_medium=y&b=1&a=2"), 1U);
-  EXPECT_EQ(replica->purge("a.test", "/a?a=2&b=1"), 0U);
+  EXPECT_EQ(replica->purge({.host = "a.test", .path_and_query = "/a?utm_medium=y&b=1&a=2"}), 1U);
+  EXPECT_EQ(replica->purge({.host = "a.test", .path_and_query = "/a?a=2&b=1"}), 0U);
 }
 
 // The name in Cache-Status lay in what new settings replace; a short one did not show it.

@@ -238,7 +238,7 @@ TEST(ReplicaFlight, TheBudgetHoldsWhileManyFlightsFill) {
   replica.settle();
   EXPECT_GE(replica.store().entries, 5U);
   EXPECT_GT(replica.store().evictions, 0U);
-  (*replica).purge_all();
+  (*replica).purge(http::PurgeTarget::all());
   EXPECT_TRUE(eventually([&] { return replica.store().used_bytes == 0; }));
 }
 

@@ -239,7 +239,7 @@ TEST(ReplicaValidation, A304DoesNotBringBackWhatAPurgeTook) {
   auto client = replica.client();
   client.send(get_request("/"));
   ASSERT_TRUE(eventually([&] { return origin.requests() == 2; }));
-  EXPECT_EQ(replica->purge("a.test", "/"), 1U);
+  EXPECT_EQ(replica->purge({.host = "a.test", .path_and_query = "/"}), 1U);
   go.open();
   EXPECT_EQ(client.read().body, "one");
   EXPECT_EQ(replica.store().entries, 0U);

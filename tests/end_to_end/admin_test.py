@@ -206,6 +206,12 @@ class Purge(Tier):
                          (200, {"removed": 3, "complete": True}))  # fmt: skip
         self.assertTrue(self.cold(process, "/page"))
         self.assertFalse(self.cold(process, "/other"))
+        answer = process.administer("POST", "/purge", {"prefix": "http://www.example.com/pa"})
+        self.assertEqual(json.loads(answer.body), {"removed": 3, "complete": True})
+        self.assertTrue(self.cold(process, "/page"))
+        self.assertFalse(self.cold(process, "/other"))
+        answer = process.administer("POST", "/purge", {"prefix": "http://example.com/"})
+        self.assertEqual(json.loads(answer.body)["removed"], 0)
         answer = process.administer("POST", "/purge", {"all": True})
         self.assertEqual(json.loads(answer.body), {"removed": 6, "complete": True})
         self.assertTrue(self.cold(process, "/other"))

@@ -137,10 +137,17 @@ class Purge(Commands):
         self.assertIn(f"removed    0 of {URL}\n", again)
         self.assertEqual(again.count("Nothing is stored of it"), 1)
         self.assertEqual(again.count("there are no patterns"), 1)
+        below = "http://www.example.com/ot"
+        self.assertEqual(
+            ringside("purge", below, "--prefix", *admin).stdout,
+            f"removed    2 of all that begins with {below}\n",
+        )
+        self.wait_for_line(tier, 'purged all that begins with "www.example.com/ot": 2 responses; by')
+        tier.get("/other", "81.2.69.160", Host="www.example.com")
         everything = ringside("purge", "--all", *admin).stdout
-        self.assertEqual(everything, "removed    2 of everything\n")
+        self.assertEqual(everything, "removed    1 of everything\n")
         self.wait_for_line(tier, 'purged "www.example.com/page": 2 responses; by POST /purge\n')
-        self.wait_for_line(tier, "purged everything: 2 responses; by POST /purge\n")
+        self.wait_for_line(tier, "purged everything: 1 responses; by POST /purge\n")
         tier.ask("PURGE", "/page", fields={"Host": "www.example.com"})
         self.wait_for_line(
             tier, 'purged "www.example.com/page": 0 responses; by PURGE from 127.0.0.1\n'

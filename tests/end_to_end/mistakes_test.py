@@ -152,8 +152,8 @@ AT_UP = [
         "a purge by a pattern",
         ("purge", "http://{listen}/films/*", "--admin", "{admin}"),
         "removed    0 of http://{listen}/films/*\n"
-        "           A * stands for itself: there are no patterns. Purge each URL, or everything (ringside purge "
-        "--all)",
+        "           A * stands for itself: there are no patterns. Purge each URL, all that begin alike "
+        "(ringside purge --prefix), or everything (ringside purge --all)",
         code=0,
     ),
     Mistake(
@@ -163,6 +163,34 @@ AT_UP = [
         "           Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, path "
         "and query",
         code=0,
+    ),
+    Mistake(
+        "a purge of what begins with a query",
+        ("purge", "http://{listen}/films?a=", "--prefix", "--admin", "{admin}"),
+        'ringside purge: {admin}: POST /purge is answered 400: prefix: "http://{listen}/films?a=" has a query; write '
+        "the beginning of a path",
+        code=1,
+    ),
+    Mistake(
+        "a log of a word that is no result",
+        ("log", "--result", "hits", "--admin", "{admin}"),
+        'ringside log: --result: "hits" is none; there are hit, miss, stale, revalidated, peer_fill, collapsed, '
+        "bypass, error",
+    ),
+    Mistake(
+        "a log of a word that is no status",
+        ("log", "--status", "5x", "--admin", "{admin}"),
+        'ringside log: --status: "5x" is none; write one such as 404, a class such as 5xx, or 0 for no answer',
+    ),
+    Mistake(
+        "a log of a country by its name",
+        ("log", "--country", "France", "--admin", "{admin}"),
+        'ringside log: --country: "France" is no code of a country; write two letters, such as FR',
+    ),
+    Mistake(
+        "a log of what takes longer than a number",
+        ("log", "--slower-than", "250", "--admin", "{admin}"),
+        'ringside log: --slower-than: "250" has no unit; write a number with ms, s, m or h, such as 250ms or 10s',
     ),
     Mistake(
         "a purge of a path",
@@ -260,7 +288,8 @@ REQUESTS = [
         "/purge",
         {"path": "/films"},
         400,
-        'not what is asked for; write {"url": "http://HOST/PATH"} or {"all": true}',
+        'not what is asked for; write {"url": "http://HOST/PATH"}, {"prefix": "http://HOST/PATH"} or '
+        '{"all": true}',
     ),
     (
         "a page that is asked for in the wrong way",
@@ -294,7 +323,10 @@ class Mistakes(Tier):
         for mistake in AT_UP:
             self.check(mistake, admin=tier.admin, listen=tier.address)
         purged = tier.ask("PURGE", "/films/*").text
-        said = "A * stands for itself: there are no patterns. Purge each URL, or everything (ringside purge --all)\n"
+        said = (
+            "A * stands for itself: there are no patterns. Purge each URL, all that begin alike (ringside purge "
+            "--prefix), or everything (ringside purge --all)\n"
+        )
         self.assertEqual(purged, f"purged 0 stored responses\n{said}")
 
     def test_of_commands_and_requests_to_a_sidecar(self):

@@ -77,6 +77,18 @@ SESSIONS = [
         },
     ),
     Session(
+        "docs/operations.md",
+        ("$ ringside log ",),
+        {
+            0: [
+                "ringside up &",
+                "curl -s -o /dev/null -H 'X-Forwarded-For: 81.2.69.160' http://127.0.0.1:8080/hello",
+                "for i in $(seq 100); do curl -s -o /dev/null -H 'X-Forwarded-For: 81.2.69.160' "
+                "http://127.0.0.1:8080/hello; sleep 0.1; done &",
+            ]
+        },
+    ),
+    Session(
         "docs/recipes.md",
         ("export RINGSIDE_ADMIN_TOKEN_FILE=admin.token",),
         {

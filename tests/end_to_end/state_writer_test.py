@@ -5,7 +5,9 @@ import json
 import unittest
 
 from support import Client, Tier, ringside, wait_until
+from support.api_server import ApiServer
 
+CONFIG_MAP = "ringside-shards"
 HOST = "www.example.com"
 IDS = range(1, 241)
 MOST = 60  # stored responses of a shard
@@ -107,7 +109,7 @@ class OfProcesses(Shards):
         self.assertEqual(self.source.count(), len(IDS))
         self.assertEqual(self.written(self.state), self.shards(self.front))
         ready = self.front.readyz().text
-        self.assertIn(f"shards: as {self.writer.admin} writes them", ready)
+        self.assertIn(f"shards: as {self.writer.admin} has them", ready)
 
     def test_nobody_else_changes_the_state(self):
         refused = ringside("split", "0", "--at", "9", "--admin", self.front.admin, expect=1)
@@ -125,7 +127,7 @@ class OfProcesses(Shards):
         wait_until(lambda: len(self.shards(self.front)) == 2, "the front to follow")
         self.writer.stop()
         wait_until(
-            lambda: "their writer" in self.front.readyz().text, "the front to notice it"
+            lambda: "is not heard" in self.front.readyz().text, "the front to notice it"
         )
         self.ask_all(self.front)
         self.ask_all(self.front)
@@ -150,6 +152,85 @@ class OfProcesses(Shards):
             answer = self.writer.administer("POST", "/split", cut)
             self.assertEqual((answer.status, answer.text.count("\n")), (400, 1), answer.text)
             self.assertIn(said, answer.text)
+
+
+class InAConfigMap(Shards):
+    """Every process may write which shards there are; who comes second reads again."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.origin()
+        self.api = ApiServer()
+        self.addCleanup(self.api.stop)
+        self.api.make_config_map(CONFIG_MAP)
+        routes = self.file("routes.yaml", ROUTES)
+        self.rule = (
+            "--scheme", "range", "--config", routes, "--state-writer", f"configmap:{CONFIG_MAP}",
+            "--kubeconfig", self.file("kubeconfig", self.api.kubeconfig()),
+        )  # fmt: skip
+
+    def start_all(self, *options) -> None:
+        self.replicas = self.caches(3, self.source, *self.rule, *options)
+        self.fronts = [self.sidecar(self.replicas, *self.rule) for _ in range(2)]
+        members = [{"name": one.name, "address": one.address} for one in self.replicas]
+        topology = {"version": 7, "scheme": "range", "members": members}
+        for process in self.replicas:
+            wait_until(lambda: self.is_heard(process), "the ConfigMap to be read")
+            self.assertEqual(process.administer("PUT", "/topology", topology).status, 200)
+
+    @staticmethod
+    def is_heard(process) -> bool:
+        return f"shards: as configmap:{CONFIG_MAP} has them" in process.readyz().text
+
+    def published(self) -> list[dict]:
+        return json.loads(self.api.config_map(CONFIG_MAP)["state.json"])["state"]["shards"]
+
+    def agree(self, processes) -> bool:
+        return len({json.dumps(self.shards(process)) for process in processes}) == 1
+
+    def test_full_shards_are_cut_by_whoever_has_them_and_nothing_is_fetched_again(self):
+        self.start_all("--split-above", MOST)
+        self.ask_all(self.fronts[0])
+        wait_until(lambda: len(self.shards(self.replicas[0])) >= len(IDS) // MOST, "cuts")
+        for front in self.fronts:
+            self.ask_all(front)
+        wait_until(lambda: self.agree((*self.replicas, *self.fronts)), "everybody to follow")
+        self.assertEqual(self.source.count(), len(IDS))
+        self.assertEqual(self.published(), self.shards(self.fronts[1]))
+
+    def test_two_who_cut_at_once_do_not_undo_each_other(self):
+        self.start_all()
+        first, second = self.replicas[:2]
+        ringside("split", "0", "--at", "100", "--to", "cache-1", "--admin", first.admin)
+        # It has not heard of the first cut, for it looks seldom; so its own is refused.
+        late = second.administer("POST", "/split", {"shard": "0", "at": ["50"], "to": ["cache-2"]})
+        if late.status != 200:
+            self.assertEqual(late.status, 409, late.text)
+            self.assertIn("was written by another process since; ask again in a moment", late.text)
+            self.assertEqual(self.api.conflicts, 1)
+        self.assertEqual(self.published()[:2], self.shards(first)[:2])
+
+    def test_what_is_there_at_the_start_is_followed(self):
+        shards = [{"at": "", "owner": "cache-0"}, {"at": "100", "owner": "cache-1", "parent": 0}]
+        self.start_all()
+        page = self.replicas[0].json("/topology")
+        page |= {"version": page["version"] + 1, "state": {"shards": shards}}
+        self.assertEqual(self.replicas[0].administer("PUT", "/topology", page).status, 200)
+        late = self.sidecar(self.replicas, *self.rule)
+        wait_until(lambda: self.shards(late) == shards, "a late one to follow")
+
+    def test_without_it_all_is_served_and_the_remedy_is_said(self):
+        self.api.stop()
+        self.replicas = self.caches(1, self.source, *self.rule)
+        front = self.sidecar(self.replicas, *self.rule)
+        wait_until(lambda: "is not heard: API server" in front.readyz().text, "word of it")
+        self.ask_all(front)
+
+    def test_one_that_is_not_there_is_told_how_to_be_made(self):
+        rule = [part.replace(CONFIG_MAP, "other") if isinstance(part, str) else part for part in self.rule]
+        cache = self.cache("cache-0", self.source, *rule)
+        remedy = "make it: kubectl create configmap other --namespace shop"
+        wait_until(lambda: remedy in cache.readyz().text, remedy)
 
 
 if __name__ == "__main__":

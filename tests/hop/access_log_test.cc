@@ -21,6 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
+const SystemClock clock;
+
 AccessRecord some_record() {
   AccessRecord record;
   record.time = TimePoint(Seconds(971'184'936));
@@ -152,7 +154,7 @@ class AccessLogTest : public testing::Test {
 
   [[nodiscard]] std::string path(const char* name = "access.log") const { return folder_ / name; }
   std::unique_ptr<AccessLog> open(const std::string& file, std::size_t cores = 1) {
-    auto log = AccessLog::open(file, cores);
+    auto log = AccessLog::open(file, cores, clock);
     EXPECT_TRUE(log) << log.error().message;
     return *std::move(log);
   }
@@ -309,7 +311,7 @@ TEST_F(AccessLogTest, ACheckMakesNoFile) {
 
 TEST_F(AccessLogTest, WhatCantBeOpenedIsNamedWithTheRemedy) {
   for (const std::string& file : {path("none/access.log"), folder_.string()}) {
-    const auto log = AccessLog::open(file, 1);
+    const auto log = AccessLog::open(file, 1, clock);
     ASSERT_FALSE(log);
     EXPECT_THAT(log.error().message, HasSubstr(file + ": "));
     EXPECT_THAT(log.error().message, HasSubstr("name a file that can be written to"));

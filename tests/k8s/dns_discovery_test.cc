@@ -22,7 +22,7 @@ namespace {
 using support::NameReply;
 using support::NameServer;
 using support::NameType;
-using Kind = NameReply::Kind;
+using ReplyKind = NameReply::Kind;
 
 const std::string service = "_http._tcp.c.test";
 
@@ -136,8 +136,8 @@ TEST(DnsDiscovery, PodsAreNamedByTheirServiceRecords) {
 
 TEST(DnsDiscovery, AddressesThatDidNotComeAlongAreAskedFor) {
   Watching watching({"c.test", ""});
-  watching.server.set("c-0.c.test", {Kind::records, {{"fd00::1"}, {"10.0.0.1"}}});
-  watching.server.set("c-1.c.test", {Kind::records, {{"fd00::2"}}});
+  watching.server.set("c-0.c.test", {ReplyKind::records, {{"fd00::1"}, {"10.0.0.1"}}});
+  watching.server.set("c-1.c.test", {ReplyKind::records, {{"fd00::2"}}});
   watching.server.set(service, pods(3, false));
   EXPECT_TRUE(watching.comes_to("c-0@10.0.0.1:8080 c-1@[fd00::2]:8080 (c-2)"));
 }
@@ -165,9 +165,10 @@ TEST(DnsDiscovery, PodsComeRestartAndGo) {
 
 TEST(DnsDiscovery, WithoutServiceRecordsAddressesAreNames) {
   Watching watching({"plain.test", "8080"});
-  watching.server.set("plain.test", {Kind::records, {{"10.0.0.2"}, {"fd00::1"}, {"10.0.0.1"}}});
+  watching.server.set("plain.test",
+                      {ReplyKind::records, {{"10.0.0.2"}, {"fd00::1"}, {"10.0.0.1"}}});
   ASSERT_TRUE(watching.comes_to("10.0.0.1@10.0.0.1:8080 10.0.0.2@10.0.0.2:8080"));
-  watching.server.set("plain.test", {Kind::records, {{"fd00::1"}}});
+  watching.server.set("plain.test", {ReplyKind::records, {{"fd00::1"}}});
   EXPECT_TRUE(watching.comes_to("(10.0.0.1) (10.0.0.2) fd00::1@[fd00::1]:8080"));
 }
 
@@ -204,14 +205,14 @@ TEST(DnsDiscovery, FailuresChangeNothing) {
     FailureReason reason;
   };
   NameReply cut = pods(4);
-  cut.kind = Kind::cut;
+  cut.kind = ReplyKind::cut;
   const std::vector<Case> cases{
-      {{Kind::failure, {}}, FailureReason::unreachable},
-      {{Kind::silence, {}}, FailureReason::unreachable},
-      {{Kind::absent, {}}, FailureReason::not_found},
-      {{Kind::records, {}}, FailureReason::not_found},
-      {{Kind::garbage, {}}, FailureReason::malformed},
-      {{Kind::records, {{"no_name.c.test", 30, 80}}}, FailureReason::malformed},
+      {{ReplyKind::failure, {}}, FailureReason::unreachable},
+      {{ReplyKind::silence, {}}, FailureReason::unreachable},
+      {{ReplyKind::absent, {}}, FailureReason::not_found},
+      {{ReplyKind::records, {}}, FailureReason::not_found},
+      {{ReplyKind::garbage, {}}, FailureReason::malformed},
+      {{ReplyKind::records, {{"no_name.c.test", 30, 80}}}, FailureReason::malformed},
       {cut, FailureReason::malformed},
   };
   DnsPace pace = quick();
@@ -251,7 +252,7 @@ TEST(DnsDiscovery, WhatFitsADatagramOfTodayDoesNot) {
 TEST(DnsDiscovery, ServersThatKnowNoEdnsAreUnderstood) {
   Watching watching({"c.test", ""});
   NameReply old = pods(10);
-  old.kind = Kind::old;
+  old.kind = ReplyKind::old;
   watching.server.set(service, old);
   ASSERT_TRUE(watching.is_in_touch());
   EXPECT_GT(watching.server.streams(), 0U);
@@ -261,7 +262,7 @@ TEST(DnsDiscovery, ServersThatKnowNoEdnsAreUnderstood) {
 TEST(DnsDiscovery, NoiseIsNoAnswer) {
   Watching watching({"c.test", ""});
   NameReply noisy = pods(1);
-  noisy.kind = Kind::after_noise;
+  noisy.kind = ReplyKind::after_noise;
   watching.server.set(service, noisy);
   EXPECT_TRUE(watching.comes_to("c-0@10.0.0.1:8080"));
 }
@@ -272,7 +273,7 @@ TEST(DnsDiscovery, EndsAtOnceWhateverItWaitsFor) {
       Milliseconds{3'600'000};
   {
     Watching waiting_for_an_answer({"c.test", ""}, slow);
-    waiting_for_an_answer.server.set(service, {Kind::silence, {}});
+    waiting_for_an_answer.server.set(service, {ReplyKind::silence, {}});
     ASSERT_TRUE(support::eventually(
         [&] { return waiting_for_an_answer.server.questions(service, NameType::srv) > 0; }));
     waiting_for_an_answer.stop();
@@ -290,7 +291,7 @@ TEST(DnsDiscovery, ARoundEndsInTime) {
   pace.timeout = Milliseconds{3'600'000};
   pace.round_most = Milliseconds{5};
   Watching watching({"c.test", ""}, pace);
-  watching.server.set(service, {Kind::silence, {}});
+  watching.server.set(service, {ReplyKind::silence, {}});
   ASSERT_TRUE(support::eventually([&] {
     watching.clock.advance(pace.round_most);
     return watching.failures(FailureReason::unreachable) > 0;

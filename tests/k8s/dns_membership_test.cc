@@ -16,7 +16,7 @@ constexpr Milliseconds kept{60'000};
 constexpr SteadyPoint start{Seconds{1'000'000}};
 
 // One answer, and the roster after it: `name` ready, `(name)` not.
-struct Step {
+struct Change {
   int at_s = 0;
   std::vector<std::string> answer;  // empty: none, or one without a record
   std::string roster;
@@ -24,7 +24,7 @@ struct Step {
 
 struct History {
   std::string what;
-  std::vector<Step> steps;
+  std::vector<Change> steps;
 };
 
 DnsHost host(const std::string& name) { return {name, Endpoint{name + ".test", 8080}}; }
@@ -45,7 +45,7 @@ std::string text(const Roster& roster) {
 
 void follow(const History& history) {
   DnsKnown known;
-  for (const Step& step : history.steps) {
+  for (const Change& step : history.steps) {
     std::vector<DnsHost> hosts;
     for (const std::string& name : step.answer) hosts.push_back(host(name));
     if (hosts.empty()) {

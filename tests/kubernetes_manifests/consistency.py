@@ -47,6 +47,15 @@ RIGHTS = [
         "verbs": ["get", "list", "watch"],
     },
 ]
+SHARDS = "ringside-shards"
+SHARD_RIGHTS = [
+    {
+        "apiGroups": [""],
+        "resources": ["configmaps"],
+        "resourceNames": [SHARDS],
+        "verbs": ["get", "patch"],
+    }
+]
 WITHOUT_COMPONENT = ("ConfigMap", "Namespace", "ServiceAccount", "Role", "RoleBinding")
 Mistakes = Iterator[str]
 Documents = list[dict]
@@ -205,14 +214,19 @@ def tier(documents: Documents) -> Mistakes:
 
 
 def rights(documents: Documents) -> Mistakes:
-    """Exactly what discovery asks for, for exactly those who ask."""
+    """Exactly what discovery asks for, and who writes the shards, for exactly those who ask."""
+    shards = one(documents, "ConfigMap", SHARDS)
+    wanted = [RIGHTS] if shards is None else [RIGHTS, SHARD_RIGHTS]
     roles = of_kind(documents, "Role", "ClusterRole")
-    if [role["kind"] for role in roles] != ["Role"] or roles[0]["rules"] != RIGHTS:
+    given = [role["rules"] for role in roles if role["kind"] == "Role"]
+    if len(given) != len(roles) or len(given) != len(wanted) or any(one not in given for one in wanted):
         yield "the rights are not exactly those of discovery"
+    if shards is not None and "data" in shards:
+        yield "the shards are overwritten by what is applied"
     bindings = of_kind(documents, "RoleBinding", "ClusterRoleBinding")
     here = one(documents, "StatefulSet", TIER)["metadata"]["namespace"]
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": here}
-    if len(bindings) != 1 or bindings[0]["subjects"] != [subject]:
+    if len(bindings) != len(wanted) or any(one["subjects"] != [subject] for one in bindings):
         yield "the rights are not bound to the service account alone"
     account = one(documents, "ServiceAccount", ACCOUNT)
     if account is None or account.get("automountServiceAccountToken") is not False:

@@ -22,6 +22,7 @@ class Manifests(unittest.TestCase):
                 "overlays/ingress",
                 "overlays/laptop",
                 "overlays/native-sidecar",
+                "overlays/shards",
                 "overlays/sidecar-container",
                 "overlays/standalone",
             },

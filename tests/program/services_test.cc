@@ -88,13 +88,16 @@ TEST_F(SeparateServices, WithoutAnyReplicaTheOriginIsAskedWhereThatIsConfigured)
 
 TEST_F(SeparateServices, APurgeThroughTheSidecarReachesEveryReplica) {
   EXPECT_EQ(ask_all(), pages);
-  const PurgeTarget one{false, sidecar_->address().text(), "/page/7"};
-  EXPECT_EQ(sidecar_->purge(one).removed, 1U);
-  const PurgeResult rest = sidecar_->purge({true, "", ""});
-  EXPECT_EQ(rest.removed, static_cast<std::size_t>(pages - 1));
+  using http::PurgeTarget;
+  const std::string host = sidecar_->address().text();
+  EXPECT_EQ(sidecar_->purge(PurgeTarget::of_request(host, "/page/7")).removed, 1U);
+  EXPECT_EQ(sidecar_->purge({PurgeTarget::Scope::below, host, "/page/1"}).removed, 11U)
+      << "/page/1, and /page/10 to /page/19";
+  const PurgeResult rest = sidecar_->purge(PurgeTarget::all());
+  EXPECT_EQ(rest.removed, static_cast<std::size_t>(pages - 12));
   EXPECT_TRUE(rest.missing.empty());
   caches_[2]->stop();
-  EXPECT_THAT(sidecar_->purge({true, "", ""}).missing,
+  EXPECT_THAT(sidecar_->purge(PurgeTarget::all()).missing,
               testing::ElementsAre(testing::StartsWith("cache-2")));
 }
 

@@ -132,9 +132,9 @@ TEST(Tier, PurgesOnEveryReplica) {
   auto tier = *Tier::start(small_tier(3), system_clock);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*tier, page(i)), 200);
   const std::string host = tier->address().text();
-  EXPECT_EQ(tier->purge({false, host, page(3)}).removed, 1U);
-  EXPECT_EQ(tier->purge({false, host, page(3)}).removed, 0U);
-  EXPECT_EQ(tier->purge({true, "", ""}).removed, 9U);
+  EXPECT_EQ(tier->purge(http::PurgeTarget::of_request(host, page(3))).removed, 1U);
+  EXPECT_EQ(tier->purge(http::PurgeTarget::of_request(host, page(3))).removed, 0U);
+  EXPECT_EQ(tier->purge(http::PurgeTarget::all()).removed, 9U);
 }
 
 // The replicas had forgotten it, and the sidecar went on giving what it had kept nearby.
@@ -147,7 +147,11 @@ TEST(Tier, APurgeReachesTheNearCache) {
   auto tier = *Tier::start(configuration, system_clock);
   const std::string host = tier->address().text();
   std::uint64_t asked = 0;
-  for (const PurgeTarget& target : {PurgeTarget{false, host, page(1)}, PurgeTarget{true, "", ""}}) {
+  using http::PurgeTarget;
+  using Scope = PurgeTarget::Scope;
+  const auto below = [&](const char* path) { return PurgeTarget{Scope::below, host, path}; };
+  for (const PurgeTarget& target :
+       {PurgeTarget::of_request(host, page(1)), below("/"), PurgeTarget::all()}) {
     EXPECT_EQ(status_of(*tier, page(1)), 200);
     EXPECT_EQ(status_of(*tier, page(1)), 200);
     EXPECT_EQ(tier->origin_requests(), ++asked);

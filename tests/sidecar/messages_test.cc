@@ -378,20 +378,21 @@ std::string content_of(http::Response& response) {
 
 TEST(PurgeResponse, SaysWhoIsMissing) {
   http::Response response;
-  make_purge_response(response, {3, {}}, "/a", TimePoint{});
+  const auto page = http::PurgeTarget::of_request("a.test", "/a");
+  make_purge_response(response, {3, {}}, page, TimePoint{});
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.fields.text(),
             "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 26\r\n"
             "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n");
   EXPECT_EQ(content_of(response), "purged 3 stored responses\n");
   const std::vector<std::string> missing{"cache-1: timeout", "cache-2: answered 403"};
-  make_purge_response(response, {0, missing}, "/a", TimePoint{});
+  make_purge_response(response, {0, missing}, page, TimePoint{});
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_EQ(content_of(response),
             "purged 0 stored responses\n"
             "incomplete, not confirmed by cache-1: timeout; cache-2: answered 403\n");
-  make_purge_response(response, {0, {}}, "*", TimePoint{});
+  make_purge_response(response, {0, {}}, http::PurgeTarget::all(), TimePoint{});
   EXPECT_EQ(content_of(response), "purged 0 stored responses\n");
 }
 

@@ -73,9 +73,9 @@ class SomeSidecar {
   support::Reply ask(std::string_view request) { return client().ask(request); }
 
   // Waits for it.
-  PurgeReport purge(std::string host, std::string path_and_query) {
+  PurgeReport purge(std::string_view host, std::string_view path_and_query) {
     const auto ended = std::make_shared<std::promise<PurgeReport>>();
-    sidecar_->purge(std::move(host), std::move(path_and_query),
+    sidecar_->purge(http::PurgeTarget::of_request(host, path_and_query),
                     [ended](PurgeReport report) { ended->set_value(std::move(report)); });
     return ended->get_future().get();
   }

@@ -67,7 +67,8 @@ struct MissedScene {
   Purged purge(const std::string& target) {
     const auto report = std::make_shared<std::optional<sidecar::PurgeReport>>();
     const Instant began = world.now();
-    tier.sidecar().purge("a.test", target, [report](auto said) { *report = std::move(said); });
+    tier.sidecar().purge(http::PurgeTarget::of_request("a.test", target),
+                         [report](auto said) { *report = std::move(said); });
     EXPECT_TRUE(world.run_until([&] { return report->has_value(); }, most));
     return {report->value_or(sidecar::PurgeReport{}),
             std::chrono::duration_cast<Milliseconds>(world.now() - began)};

@@ -62,7 +62,8 @@ class Trial {
     const auto told = client_.get(tier_.address(), target_);
     owner_ = tier_.named_in(told.reply.field("cache-status"));
     RINGSIDE_CHECK(owner_ < tier_.replicas());
-    if (!way.is_stored_before) tier_.replica(owner_).purge("a.test", target_);
+    if (!way.is_stored_before)
+      tier_.replica(owner_).purge({.host = "a.test", .path_and_query = target_});
     RINGSIDE_CHECK(world_.run_until_quiet(most));
     steps_before_ = world_.steps();
     sent_before_ = world_.network().sent_by(owner().host);

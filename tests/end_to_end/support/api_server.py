@@ -13,6 +13,7 @@ NAME = "cache"
 SERVICE = "cache-headless"
 SETS = "/apis/apps/v1/namespaces/shop/statefulsets"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices"
+CONFIG_MAPS = "/api/v1/namespaces/shop/configmaps/"
 
 
 class ApiServer:
@@ -20,7 +21,8 @@ class ApiServer:
         self._changed = threading.Condition()  # of all below
         self._version = 100
         self._generation = 0
-        self._objects: dict[str, dict[str, dict]] = {SETS: {}, SLICES: {}}
+        self._objects: dict[str, dict[str, dict]] = {SETS: {}, SLICES: {}, CONFIG_MAPS: {}}
+        self.conflicts = 0  # writes of a ConfigMap that came too late
         self._events: list[tuple[int, str, dict]] = []  # version, collection, event
         self._connections: set[socket.socket] = set()
         self._forbidden = False
@@ -50,6 +52,14 @@ class ApiServer:
                     "targetRef": {"kind": "Pod", "name": pod, "namespace": "shop"},
                 }],
             })  # fmt: skip
+
+    def make_config_map(self, name: str) -> None:
+        with self._changed:
+            self._put(CONFIG_MAPS, name, {"kind": "ConfigMap", "metadata": {}})
+
+    def config_map(self, name: str) -> dict:
+        with self._changed:
+            return dict(self._objects[CONFIG_MAPS][name].get("data", {}))
 
     def forbid(self, forbidden: bool) -> None:
         with self._changed:
@@ -101,13 +111,19 @@ class ApiServer:
             self._connections.add(connection)
         with contextlib.suppress(OSError), connection, connection.makefile("rb") as lines:
             while request := lines.readline().decode():
-                while lines.readline().strip():
-                    pass
-                self._answer(connection, urllib.parse.urlsplit(request.split(" ")[1]))
+                size = 0
+                while line := lines.readline().strip():
+                    name, _, value = line.partition(b":")
+                    size = int(value) if name.lower() == b"content-length" else size
+                body = lines.read(size)
+                method, target, _ = request.split(" ")
+                self._answer(connection, method, urllib.parse.urlsplit(target), body)
         with self._changed:
             self._connections.discard(connection)
 
-    def _answer(self, connection: socket.socket, url: urllib.parse.SplitResult) -> None:
+    def _answer(
+        self, connection: socket.socket, method: str, url: urllib.parse.SplitResult, body: bytes
+    ) -> None:
         asked = dict(urllib.parse.parse_qsl(url.query))
         with self._changed:
             forbidden = self._forbidden
@@ -117,6 +133,8 @@ class ApiServer:
         elif url.path == "/apis/discovery.k8s.io":
             v1 = {"groupVersion": "discovery.k8s.io/v1", "version": "v1"}
             self._reply(connection, 200, {"preferredVersion": v1, "versions": [v1]})
+        elif url.path.startswith(CONFIG_MAPS):
+            self._reply(connection, *self._of_config_map(method, url.path[len(CONFIG_MAPS) :], body))
         elif url.path not in self._objects:
             self._reply(connection, 404, {"kind": "Status", "code": 404, "message": "not found"})
         elif "watch" in asked:
@@ -128,6 +146,21 @@ class ApiServer:
                 items = list(self._objects[url.path].values())
                 answer = {"kind": kind, "metadata": version, "items": items}
             self._reply(connection, 200, answer)
+
+    def _of_config_map(self, method: str, name: str, body: bytes) -> tuple[int, dict]:
+        """Read, or patched where the version that is named is the present one."""
+        with self._changed:
+            known = self._objects[CONFIG_MAPS].get(name)
+            if known is None:
+                return 404, {"kind": "Status", "code": 404, "message": f'configmaps "{name}" not found'}
+            if method == "PATCH":
+                patch = json.loads(body)
+                if patch["metadata"]["resourceVersion"] != known["metadata"]["resourceVersion"]:
+                    self.conflicts += 1
+                    return 409, {"kind": "Status", "code": 409, "message": "has been modified"}
+                data = known.get("data", {}) | patch["data"]
+                self._put(CONFIG_MAPS, name, {"kind": "ConfigMap", "metadata": {}, "data": data})
+            return 200, self._objects[CONFIG_MAPS][name]
 
     @staticmethod
     def _reply(connection: socket.socket, status: int, answer: dict) -> None:
