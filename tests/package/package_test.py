@@ -1,5 +1,6 @@
 """The Debian package, installed by apt in a clean Debian that has nothing else."""
 
+import json
 import os
 import pathlib
 import re
@@ -149,6 +150,53 @@ class Package(Tier):
         self.assertEqual(source.requests[-1].field("X-Country"), "GB")  # its own database
         tier.signal(signal.SIGTERM)
         self.assertEqual(tier.wait(), 0, tier.err)
+
+    def test_the_first_hour_of_two_hosts(self) -> None:
+        """A replica and a sidecar on each, and ten commands of the README in its order. The third
+        replica is on a host of its own that comes later."""
+        key = self.system / "etc/ringside/peer.key"
+        key.write_text("0123456789abcdef" * 4 + "\n")
+        self.addCleanup(key.unlink)
+        key.chmod(0o640)
+        shutil.chown(key, 0, int(self.user.split(":")[3]))
+        common = ("--peer-key-file", "/etc/ringside/peer.key")
+        source = self.origin()
+        replicas = self.caches(3, source, *common, "--purge-from", "127.0.0.0/8")
+        named = [f"{replica.name}={replica.address}" for replica in replicas]
+        fronts = [
+            self.start("sidecar", "--replicas", ",".join(named[:2]), "--trust", "127.0.0.0/8", *common)
+            for _ in range(2)
+        ]
+        two = ",".join(one.admin for one in (*replicas[:2], *fronts))
+        three = ",".join(one.admin for one in (*replicas, *fronts))
+        host = fronts[0].address
+        url = f"http://{host}/page"
+        get = json.dumps({
+            "version": 2, "scheme": "ring",
+            "members": [{"name": one.name, "address": one.address} for one in replicas[:2]],
+        })  # fmt: skip
+
+        for words, stdin, said in (
+            (("topology", "set", "-", "--admin", two), get, r"(?s)(taken      by \S+: version 2, id .*){4}"),
+            (("status", "--admin", two), None, r"  cache-1 +\d+\.\d % "),
+            (("shard", "--replicas", ",".join(named[:2]), "--ip", "81.2.69.160", url), None, "GB /page .* cache-"),
+            (("explain", url, "--ip", "127.0.0.1", "--admin", fronts[0].admin), None, r"verdict    miss by cache-"),
+            (("plan", "--to", ",".join(named), "--admin", three), None, "replicas   2 -> 3"),
+            (("topology", "add", named[2], "--admin", three), None, r"(?s)(taken      by \S+: version 3, id .*){5}"),
+            (("explain", url, "--ip", "127.0.0.1", "--admin", fronts[1].admin), None, r"verdict    hit by cache-"),
+            (("purge", url, "--admin", fronts[1].admin), None, f"removed    1 of {url}\n"),
+            (("purge", "--prefix", f"http://{host}/", "--admin", fronts[1].admin), None, "removed    4 of all that"),
+            (("purge", "--all", "--admin", fronts[1].admin), None, "removed    1 of everything\n"),
+        ):  # fmt: skip
+            with self.subTest(words=words[:3]):
+                self.assertRegex(program.ringside(*words, stdin=stdin).stdout, said)
+            if words[0] == "plan":  # an application's pages, through either sidecar, and once more
+                for _ in range(2):
+                    for number, front in enumerate(fronts * 5):
+                        target = f"/{number // 2}" if number >= 2 else "/page"
+                        self.assertEqual(front.get(target, Host=host).status, 200)
+                fronts[0].get("/page", Host="other.example")
+                self.assertEqual(source.count(), 6)
 
     def test_what_was_configured_outlives_all_but_a_purge(self) -> None:
         again = ("--install", f"/root/{self.package.name}")
