@@ -123,6 +123,8 @@ constexpr Milliseconds state_config_map_poll{5'000};
 constexpr size_t config_map_value_size_bytes = 900 * kKiB;
 // after a shard that is too full could not be cut | tried again
 constexpr Milliseconds cut_pause{30'000};
+// {} of a directory that a replica asks for at a time (--place-keys) | the others come next
+constexpr size_t keys_placed_at_once = 256;
 // (--split-above) {} to {} stored responses of a shard | refused
 constexpr size_t cut_least_responses = 10;
 constexpr size_t cut_most_responses = size_t{1} << 32;

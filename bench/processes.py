@@ -1,8 +1,10 @@
 """Processes under test: started on one core, watched until they listen, ended whatever happens."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import time
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 10.0
 QUIET_SHARE = 0.1  # of one core that others may take while we measure
+NOT_OF_CONNECTIONS = range(10_240, 32_768)  # below net.ipv4.ip_local_port_range, as Linux comes
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -19,15 +22,16 @@ class BenchError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now. They are free until somebody else takes them."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """Ports that nobody listens on now. They are free until somebody else takes them: so they are
+    none of those that the kernel gives to connections, which a busy machine takes in a moment."""
+    ports: list[int] = []
+    for port in random.sample(NOT_OF_CONNECTIONS, len(NOT_OF_CONNECTIONS)):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise OSError(f"there are no {count} free ports")
 
 
 def listens(port: int) -> bool:

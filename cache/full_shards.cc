@@ -1,10 +1,14 @@
 #include "cache/full_shards.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "cache/bucket_labels.h"
+#include "shard/directory.h"
 #include "shard/schemes.h"
 #include "shard/sharded.h"
 
@@ -25,22 +29,45 @@ std::vector<std::string> keys_of(shard::Bucket bucket, Store& store) {
 }  // namespace
 
 std::optional<shard::Cut> FullShards::cut(const shard::Topology& topology,
-                                          std::string_view own_name, std::size_t responses_most,
+                                          std::string_view own_name, const CutTerms& terms,
                                           Store& store) {
   const auto own = topology.find(own_name);
   if (!own || !topology.has_state()) return std::nullopt;
+  if (topology.scheme() == "directory") {
+    return terms.places_keys ? unplaced(topology, *own, store) : std::nullopt;
+  }
+  if (terms.responses_most == 0) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const std::size_t shards = topology.state().shards.size();
   if (std::exchange(shards_, shards) != shards) uncut_.clear();
-  while (const auto bucket = fullest(topology, *own, responses_most, store)) {
+  while (const auto bucket = fullest(topology, *own, terms.responses_most, store)) {
     auto at = shard::where_to_cut(topology, *bucket, keys_of(*bucket, store));
     if (at) {
-      shard::Cut cut{*bucket, *std::move(at), {}};
+      shard::Cut cut{*bucket, *std::move(at), {}, false};
       if (shard::cut_state(topology, cut)) return cut;
     }
     uncut_[*bucket] = store.count_of(*bucket);
   }
   return std::nullopt;
+}
+
+// Those of its own buckets of the fallback. A key that no state can name stays there.
+std::optional<shard::Cut> FullShards::unplaced(const shard::Topology& topology,
+                                               shard::MemberIndex own, Store& store) {
+  const std::size_t room = shard::directory_keys - topology.state().shards.size();
+  const std::size_t most = std::min(room, limits::keys_placed_at_once);
+  std::set<std::string> keys;
+  for (std::size_t i = 0; i < shard::directory_buckets && keys.size() < most; ++i) {
+    const auto bucket = static_cast<shard::Bucket>(i);
+    if (topology.bucket_owners()[i] != own || store.count_of(bucket) == 0) continue;
+    for (std::string& key : keys_of(bucket, store)) {
+      const shard::State alone{{{key, {}, {}}}, {}};
+      if (keys.size() < most && !key.empty() && shard::check_shards(alone, 1))
+        keys.insert(std::move(key));
+    }
+  }
+  if (keys.empty()) return std::nullopt;
+  return shard::Cut{0, {keys.begin(), keys.end()}, {}, true};
 }
 
 std::optional<shard::Bucket> FullShards::fullest(const shard::Topology& topology,

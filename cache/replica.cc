@@ -128,8 +128,8 @@ std::vector<tier::Peer> Replica::leavers() const {
 std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }
 
 std::optional<shard::Cut> Replica::cut_wanted(const shard::Topology& topology,
-                                              std::size_t responses_most) const {
-  return impl_->full_shards.cut(topology, impl_->shared.name, responses_most, impl_->shared.store);
+                                              const CutTerms& terms) const {
+  return impl_->full_shards.cut(topology, impl_->shared.name, terms, impl_->shared.store);
 }
 
 std::shared_ptr<const Settings> Replica::settings() const { return impl_->settings.get(); }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cache/full_shards.h"
 #include "cache/settings.h"
 #include "hop/half.h"
 #include "hop/topology_news.h"
@@ -50,7 +51,7 @@ class Replica final : public hop::Half {
   [[nodiscard]] std::size_t peers_unheard() const;
   // See cache/full_shards.h. Thread-safe.
   [[nodiscard]] std::optional<shard::Cut> cut_wanted(const shard::Topology& topology,
-                                                     std::size_t responses_most) const;
+                                                     const CutTerms& terms) const;
   // Thread-safe; brings the store's figures up to date.
   [[nodiscard]] const metrics::Sheet& sheet() const;
 

@@ -91,9 +91,9 @@ PurgeResult CacheService::purge(const http::PurgeTarget& target) {
 
 std::optional<CutRequest> CacheService::cut_wanted() {
   std::unique_lock lock(mutex_);
-  const std::size_t most = configuration_.split_above;
+  const Configuration configuration = configuration_;
   lock.unlock();
-  return cut_wanted_of(*replica_, most);
+  return cut_wanted_of(*replica_, configuration);
 }
 
 void CacheService::give_all() {

@@ -68,9 +68,13 @@ Result<void> check_peer_key(const Configuration& configuration, bool named) {
       "32 > FILE)` makes one), or --insecure-peers where nobody else reaches the replicas");
 }
 
-// A file would be another source of the same.
+// Nobody follows itself, and a file beside the ConfigMap would be another source of the same.
 Result<void> check_state(const Configuration& configuration) {
   const auto& writer = configuration.state_writer;
+  if (writer && writer->at && writer->at == configuration.admin) {
+    return missing(configuration, "state-writer", "is this process's own admin address",
+                   "write self if this process writes the shards");
+  }
   if (!writer || !writer->config_map || configuration.state_file.empty()) return {};
   return missing(configuration, "state", "excludes --state-writer configmap:NAME",
                  "leave it out: the ConfigMap has the shards");
@@ -99,8 +103,10 @@ Result<void> check_sidecar(const Configuration& configuration) {
 
 // Without a writer a replica would ask for cuts that nobody makes.
 Result<void> check_splits(const Configuration& configuration) {
-  if (configuration.split_above == 0 || configuration.state_writer) return {};
-  return missing(configuration, "split-above", "needs to know who writes which shards there are",
+  const bool cuts = configuration.split_above > 0;
+  if ((!cuts && !configuration.place_keys) || configuration.state_writer) return {};
+  return missing(configuration, cuts ? "split-above" : "place-keys",
+                 "needs to know who writes which shards there are",
                  "give --state-writer self to one process of the tier, and that one's admin "
                  "address to all others, or configmap:NAME to all");
 }

@@ -73,6 +73,7 @@ struct Configuration : hop::Options, sidecar::Options {
   std::string state_file;  // empty: none
   shard::State state;      // what it says; empty: the scheme's first one, where it has one
   std::optional<StateWriter> state_writer;  // absent: `up` itself; else nobody, but by hand
+  bool place_keys = false;                  // of a directory, when they are first stored
   std::size_t split_above = 0;              // stored responses of a shard; 0: none is cut by itself
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
 

@@ -54,9 +54,26 @@ Result<void> set_path(RouteConfiguration& route, std::string_view text) {
   return {};
 }
 
+// The whole path must match. False: what it begins with is a letter or a digit, and no alternative
+// follows.
+bool may_match_path(std::string_view regex) noexcept {
+  if (regex.starts_with('^')) regex.remove_prefix(1);
+  const bool begins_otherwise = !regex.empty() && ((regex[0] >= 'a' && regex[0] <= 'z') ||
+                                                   (regex[0] >= 'A' && regex[0] <= 'Z') ||
+                                                   (regex[0] >= '0' && regex[0] <= '9'));
+  const bool is_optional =
+      regex.size() > 1 && std::string_view("?*{|").find(regex[1]) != std::string_view::npos;
+  return !begins_otherwise || is_optional || regex.find('|') != std::string_view::npos;
+}
+
 Result<void> set_path_regex(RouteConfiguration& route, std::string_view text) {
   auto regex = http::Regex::make(text);
   if (!regex) return regex.error();
+  if (!may_match_path(text)) {
+    return invalid_input(fmt::format(
+        "{} matches no path, since every path begins with /; write such as /films/[0-9]+",
+        quotation(text)));
+  }
   route.match.path_regex = *std::move(regex);
   return {};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "program/route_keys.h"
 #include "program/rule_reading.h"
 #include "program/rule_values.h"
+#include "program/spelling.h"
 
 namespace ringside::program {
 namespace {
@@ -234,6 +236,16 @@ Result<void> check_query_is_kept(const RouteConfiguration& route) {
   return {};
 }
 
+// One that is known and that an unknown one was probably meant to be (RFC 9110 §9.3, RFC 5789, and
+// those of WebDAV); empty: none is near, so the unknown one may be an application's own.
+std::string_view meant_method(std::string_view method) {
+  static constexpr std::array<std::string_view, 20> known = {
+      "GET",   "HEAD", "POST", "PUT",    "DELETE", "OPTIONS", "PATCH", "PURGE", "TRACE",  "CONNECT",
+      "QUERY", "COPY", "LOCK", "UNLOCK", "MKCOL",  "MOVE",    "LINK",  "BIND",  "REPORT", "SEARCH"};
+  if (std::find(known.begin(), known.end(), method) != known.end()) return {};
+  return closest(method, known);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> parse_methods(std::string_view text) {
@@ -249,6 +261,10 @@ Result<std::vector<std::string>> parse_methods(std::string_view text) {
     if (std::any_of(method.begin(), method.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
       return invalid_input(
           fmt::format("{}: methods are written in capitals; write such as GET", quotation(method)));
+    }
+    if (const std::string_view meant = meant_method(method); !meant.empty()) {
+      return invalid_input(
+          fmt::format("{} is no method that is known; did you mean {}?", quotation(method), meant));
     }
     if (method == "PURGE" || method == "TRACE" || method == "CONNECT") {
       return invalid_input(fmt::format("{} goes by no route; take it out", method));

@@ -116,6 +116,7 @@ std::string to_json(const CutRequest& request) {
   if (!request.shard.empty()) out["shard"] = request.shard;
   out["at"] = request.at;
   out["to"] = request.to;
+  if (request.only_new) out["only_new"] = true;
   return out.dump() + "\n";
 }
 
@@ -123,7 +124,8 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
   const auto document = parse_strict_json(text);
   if (!document) return document.error();
   const ObjectReader object(*document, "");
-  if (auto known = object.only({"scheme", "shards", "number", "shard", "at", "to"}, {}); !known) {
+  if (auto known = object.only({"scheme", "shards", "number", "shard", "at", "to", "only_new"}, {});
+      !known) {
     return known.error();
   }
   CutRequest request;
@@ -149,6 +151,11 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
     if (!values) return values.error();
     *into = *std::move(values);
   }
+  if (const nlohmann::json* const only_new = object.find("only_new")) {
+    if (!only_new->is_boolean())
+      return shard::wrong(object.place_of("only_new"), "give true or false");
+    request.only_new = only_new->get<bool>();
+  }
   return request;
 }
 
@@ -158,31 +165,33 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
                                      : find_shard(topology, request.shard);
   if (!number) return number.error();
   if (auto known = check_knowledge(topology, request, *number); !known) return known.error();
-  shard::Cut cut{*number, {}, request.to};
+  shard::Cut cut{*number, {}, request.to, request.only_new};
   for (const std::string& at : request.at) cut.at.push_back(key_of_text(at));
   for (const std::string& name : cut.owners) {
     if (topology.find(name)) continue;
     return invalid_input(fmt::format("to: there is no replica {}", quotation(name)));
   }
-  const bool is_placed = topology.scheme() == "directory" && cut.at.size() == 1;
+  const bool is_placed = topology.scheme() == "directory" && !cut.at.empty();
   while (cut.owners.size() < std::max<std::size_t>(cut.at.size(), 1)) {
     if (topology.members().empty()) break;
-    const auto& chosen =
-        is_placed
-            ? topology.members()[place_at_first_sight(cut.at.front(), topology.members())].name
-            : least_loaded(topology, cut.owners);
+    const auto first_sight = [&](const std::string& key) {
+      return topology.members()[place_at_first_sight(key, topology.members())].name;
+    };
+    const std::string chosen =
+        is_placed ? first_sight(cut.at[cut.owners.size()]) : least_loaded(topology, cut.owners);
     cut.owners.push_back(chosen);
   }
   return shard::cut_state(topology, cut);
 }
 
-std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica, std::size_t responses_most) {
-  if (responses_most == 0) return std::nullopt;
+std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
+                                        const Configuration& configuration) {
   const auto topology = replica.settings()->membership->topology;
-  auto cut = replica.cut_wanted(*topology, responses_most);
+  auto cut = replica.cut_wanted(*topology, {configuration.split_above, configuration.place_keys});
   if (!cut) return std::nullopt;
   CutRequest request{
       std::string(topology->scheme()), topology->state().shards.size(), cut->shard, {}, {}, {}};
+  request.only_new = cut->only_new;
   for (const std::string& at : cut->at) request.at.push_back(key_text(at));
   return request;
 }

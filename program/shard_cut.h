@@ -8,11 +8,12 @@
 
 #include "base/error.h"
 #include "cache/replica.h"
+#include "program/configuration.h"
 #include "shard/topology.h"
 
 namespace ringside::program {
 
-// A shard that is to be cut, or a key of a directory that is to be placed: what `POST /split` asks
+// A shard that is to be cut, or keys of a directory that are to be placed: what `POST /split` asks
 // of the process that writes the state.
 struct CutRequest {
   std::string scheme{};                 // that the asker knows; empty: whichever it is
@@ -21,11 +22,12 @@ struct CutRequest {
   std::string shard{};            // a name (Shard::at), or a number; empty: there is one choice
   std::vector<std::string> at{};  // where it is cut (program/key_text.h)
   std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
+  bool only_new = false;          // see shard::Cut
   bool operator==(const CutRequest&) const = default;
 };
 
-// {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"]}, each of which may
-// be left out; `"number": 0` is the shard of that number, whatever the names are.
+// {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"], "only_new": true},
+// each of which may be left out; `"number": 0` is the shard of that number, whatever the names are.
 [[nodiscard]] std::string to_json(const CutRequest& request);
 [[nodiscard]] Result<CutRequest> parse_cut_request(std::string_view text);
 
@@ -34,9 +36,8 @@ struct CutRequest {
 [[nodiscard]] Result<shard::State> state_after(const shard::Topology& topology,
                                                const CutRequest& request);
 
-// What a replica asks for where one of its own shards has more than `responses_most` stored
-// responses; 0: it never does.
+// What a replica asks for, by --split-above and --place-keys.
 [[nodiscard]] std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
-                                                      std::size_t responses_most);
+                                                      const Configuration& configuration);
 
 }  // namespace ringside::program

@@ -58,10 +58,15 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   const auto& writer = configuration.state_writer;
   const auto scheme = shard::find_scheme(configuration.scheme);
   const bool cuts = configuration.split_above > 0;
+  const bool asks = cuts || configuration.place_keys;
   if (scheme && !scheme->has_state() && (cuts || (writer && command != Command::up))) {
     return fmt::format(
         "{}: the scheme {} has no shards; give range, ascending or split-tree as --scheme",
         configuration.place(cuts ? "split-above" : "state-writer"), configuration.scheme);
+  }
+  if (configuration.place_keys && configuration.scheme != "directory") {
+    return fmt::format("{}: the scheme {} places no keys; give directory as --scheme",
+                       configuration.place("place-keys"), configuration.scheme);
   }
   if (command == Command::up || !writer) return {};
   if (!writer->at && !writer->config_map && configuration.state_file.empty()) {
@@ -72,7 +77,7 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   }
   const auto address = writer->at ? IpAddress::try_parse(writer->at->host) : std::nullopt;
   const bool is_here = !writer->at || (address && address->is_loopback());
-  if (is_here || configuration.split_above == 0 || !configuration.admin_token_file.empty()) {
+  if (is_here || !asks || !configuration.admin_token_file.empty()) {
     return {};
   }
   return fmt::format(

@@ -2,13 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "program/state_database.h"
 #include "shard/state_json.h"
 
 namespace ringside::program {
+namespace {
+
+Result<shard::StateFile> read_any(const std::string& path) {
+  const auto of_file = [&](Error error) {
+    error.message = fmt::format("{}: {}", path, error.message);
+    return error;
+  };
+  if (is_state_database(path)) {
+    auto read = read_state_database(path);
+    return read ? read : of_file(read.error());
+  }
+  auto text = read_file(path, limits::state_file_size_bytes);
+  if (!text) {
+    Error error = text.error();
+    error.message += "; give a file that this process may read";
+    return error;
+  }
+  auto parsed = shard::parse_state_file(*text);
+  return parsed ? parsed : of_file(parsed.error());
+}
+
+// As the file is. A new one of a directory, where keys come one by one, is a database.
+Result<void> write(const std::string& path, const shard::StateFile& file) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
+  if (is_state_database(path) || (is_new && file.scheme == "directory")) {
+    return write_state_database(path, file);
+  }
+  return replace_file(path, shard::state_file_text(file));
+}
+
+}  // namespace
 
 Result<void> read_state_file(Configuration& configuration) {
   const std::string& path = configuration.state_file;
@@ -17,11 +52,9 @@ Result<void> read_state_file(Configuration& configuration) {
   const auto wrong = [&](const std::string& what) {
     return invalid_input(fmt::format("{}: {}", configuration.place("state"), what));
   };
-  const auto text = read_file(path, limits::state_file_size_bytes);
-  if (!text && text.error().kind == ErrorKind::not_found && writes_state(configuration)) return {};
-  if (!text) return wrong(text.error().message + "; give a file that this process may read");
-  auto file = shard::parse_state_file(*text);
-  if (!file) return wrong(fmt::format("{}: {}", path, file.error().message));
+  auto file = read_any(path);
+  if (!file && file.error().kind == ErrorKind::not_found && writes_state(configuration)) return {};
+  if (!file) return wrong(file.error().message);
   if (file->scheme != configuration.scheme) {
     return wrong(fmt::format("{} is of the scheme {}, and {} is {}; let both name the same", path,
                              file->scheme, configuration.place("scheme"), configuration.scheme));
@@ -38,9 +71,8 @@ Configuration with_kept_state(const Configuration& running, Configuration loaded
 Result<void> keep_state(Configuration& configuration, const shard::Topology& topology) {
   if (!writes_state(configuration) || !topology.has_state()) return {};
   if (configuration.state_file.empty() || topology.state() == configuration.state) return {};
-  const std::string text =
-      shard::state_file_text({std::string(topology.scheme()), topology.state()});
-  if (auto written = replace_file(configuration.state_file, text); !written) {
+  const shard::StateFile file{std::string(topology.scheme()), topology.state()};
+  if (auto written = write(configuration.state_file, file); !written) {
     return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
                  fmt::format("{}: {}; the shards stay as they are; give a file in a folder that "
                              "this process may write to",

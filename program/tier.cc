@@ -258,7 +258,7 @@ Result<MembershipPointer> Tier::cut(const CutRequest& request) {
 std::optional<CutRequest> Tier::cut_wanted() {
   const Shape present = shape();
   for (const auto& replica : present.replicas) {
-    if (auto cut = cut_wanted_of(*replica, present.configuration.split_above)) return cut;
+    if (auto cut = cut_wanted_of(*replica, present.configuration)) return cut;
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -44,9 +45,17 @@ Result<TopologyRequest> next_of(const std::string& answer) {
   return request;
 }
 
+// Not as /dev/stdin: who ran us may have opened it as another user.
+Result<std::string> read_stdin() {
+  std::string text(limits::admin_body_size_bytes + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::cin.gcount()));
+  if (text.size() <= limits::admin_body_size_bytes) return text;
+  return invalid_input(fmt::format("stdin has more than {} bytes", limits::admin_body_size_bytes));
+}
+
 Result<std::string> read_document(const std::string& file) {
-  constexpr const char* stdin_path = "/dev/stdin";
-  auto text = read_file(file == "-" ? stdin_path : file, limits::admin_body_size_bytes);
+  auto text = file == "-" ? read_stdin() : read_file(file, limits::admin_body_size_bytes);
   if (text) return text;
   return invalid_input(
       fmt::format("{}; give a file as `ringside topology get` prints it", text.error().message));

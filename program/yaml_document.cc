@@ -204,6 +204,18 @@ std::string_view name(YamlValue::Kind kind) noexcept {
   return "a value";
 }
 
+namespace {
+
+bool is_indented_by_tab(std::string_view text, int line) noexcept {
+  for (int number = 1; number < line; ++number) {
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
+  const auto word = std::min(text.find_first_not_of(" \t"), text.size());
+  return text.substr(0, word).find('\t') != std::string_view::npos;
+}
+
+}  // namespace
+
 Result<YamlValue> parse_yaml(std::string_view text, const std::string& file) {
   const auto wrong = [&](int line, std::string_view message) {
     return invalid_input(fmt::format("{}:{}: {}", file, line, message));
@@ -226,9 +238,13 @@ Result<YamlValue> parse_yaml(std::string_view text, const std::string& file) {
   } catch (const YAML::DeepRecursion& failure) {
     return wrong(std::max(1, line_of(failure.mark)), "nested too deep; flatten it");
   } catch (const YAML::Exception& failure) {
-    return wrong(std::max(1, line_of(failure.mark)),
-                 fmt::format("no valid YAML: {}; mind the indentation and the blank after a colon",
-                             in_print(failure.msg)));
+    const int line = std::max(1, line_of(failure.mark));
+    if (is_indented_by_tab(text, line)) {
+      return wrong(line, "a tab before the first word; YAML is indented by blanks");
+    }
+    return wrong(line, fmt::format("no valid YAML: {}; mind the indentation and the blank after a "
+                                   "colon",
+                                   in_print(failure.msg)));
   }
 }
 

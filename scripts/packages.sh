@@ -17,6 +17,7 @@ build_packages=(
   libmaxminddb-dev
   libre2-dev
   libspdlog-dev
+  libsqlite3-dev
   libssl-dev
   libxxhash-dev
   libyaml-cpp-dev

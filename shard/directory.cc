@@ -98,16 +98,19 @@ State first_directory() { return {{}, "ring"}; }
 
 std::string roots_of_directory(const State& /*state*/) { return {}; }
 
-Result<State> place_key(const State& state, const Cut& cut) {
-  if (cut.at.size() != 1) return invalid_input("name one key that is to be placed");
-  const std::string owner = cut.owners.empty() ? std::string{} : cut.owners.front();
+Result<State> place_keys(const State& state, const Cut& cut) {
+  if (cut.at.empty()) return invalid_input("name the key that is to be placed");
   State out = state;
-  const auto there = std::find_if(out.shards.begin(), out.shards.end(),
-                                  [&](const Shard& shard) { return shard.at == cut.at.front(); });
-  if (there != out.shards.end()) {
-    there->owner = owner;
-  } else {
-    out.shards.push_back({cut.at.front(), owner, std::nullopt});
+  std::unordered_map<std::string_view, std::size_t> places;  // views into `state`
+  for (std::size_t i = 0; i < state.shards.size(); ++i) places.emplace(state.shards[i].at, i);
+  for (std::size_t i = 0; i < cut.at.size(); ++i) {
+    const std::string owner = i < cut.owners.size() ? cut.owners[i] : std::string{};
+    const auto there = places.find(cut.at[i]);
+    if (there == places.end()) {
+      out.shards.push_back({cut.at[i], owner, std::nullopt});
+    } else if (!cut.only_new) {
+      out.shards[there->second].owner = owner;
+    }
   }
   if (auto checked = check_keys(out); !checked) return checked.error();
   return out;

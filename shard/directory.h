@@ -61,9 +61,9 @@ class Directory final : public Scheme {
 [[nodiscard]] State first_directory();
 // Its buckets are the same whatever keys there are.
 [[nodiscard]] std::string roots_of_directory(const State& state);
-// Places the key that is named, or moves it where it is there, to the owner that is named, or to
-// nobody in particular.
-[[nodiscard]] Result<State> place_key(const State& state, const Cut& cut);
+// Places the keys that are named, or moves those that are placed already, to the owners that are
+// named, or to nobody in particular.
+[[nodiscard]] Result<State> place_keys(const State& state, const Cut& cut);
 
 // Whom a key that is new goes to: by chance in proportion to the members' weights, chance being the
 // key's hash, so that it is the same whoever asks. Requires a member with a weight.

@@ -27,7 +27,7 @@ namespace {
 constexpr auto entries = std::to_array<SchemeEntry>({
     {"ascending", nullptr, make_ascending, first_ranges, roots_of_ranges, open_next,
      where_the_next_opens},
-    {"directory", nullptr, make_directory, first_directory, roots_of_directory, place_key},
+    {"directory", nullptr, make_directory, first_directory, roots_of_directory, place_keys},
     {"jedis-ring", make_jedis_ring},
     {"jump", make_jump},
     {"maglev", make_maglev},

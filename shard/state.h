@@ -29,12 +29,13 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
-// How a shard is cut, or in `directory` a key placed.
+// How a shard is cut, or in `directory` keys are placed.
 struct Cut {
   std::size_t shard = 0;  // the number of the one that is cut
   std::vector<std::string>
       at;  // the first keys of the new ones; none where the scheme knows itself
   std::vector<std::string> owners;  // of the new ones, in the same order; missing: nobody is named
+  bool only_new = false;            // keys that are placed already stay where they are
 };
 
 // What holds of the state of every scheme: no more than `most` shards, each with a parent before it

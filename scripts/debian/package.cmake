@@ -4,6 +4,8 @@ set(debian ${CMAKE_CURRENT_LIST_DIR})
 install(FILES ${debian}/ringside@.service DESTINATION /lib/systemd/system
         COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${debian}/up.yaml DESTINATION /etc/ringside COMPONENT debian EXCLUDE_FROM_ALL)
+install(FILES ${debian}/logrotate DESTINATION /etc/logrotate.d RENAME ringside
+        COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${debian}/copyright DESTINATION /usr/share/doc/ringside
         COMPONENT debian EXCLUDE_FROM_ALL)
 # Man pages and completions, where scripts/package has them written.

@@ -3,6 +3,7 @@
 Prints what it measures.
 """
 
+import itertools
 import os
 import secrets
 import signal
@@ -36,12 +37,14 @@ class LogFloods(Abuse):
         options = ("--config", configuration)
         front = self.tier(*options, of_replicas=options)
         honest = self.honest(front)
-        # From now on there is much to say: each reload is refused, at length.
-        self.file("ringside.yaml", f"{'x' * 3000}: 1\n")
+        # From now on there is much to say: each reload is refused, at length, and always in other
+        # words, since what is said again and again is folded.
+        numbers = itertools.count()
         liars = self.storm(self.replicas[0].address, list(OF_LIARS), LIARS)
         everybody = [front, *self.replicas]
 
         def have_all_say_something() -> None:
+            self.file("ringside.yaml", f"{next(numbers)}{'x' * 2990}: 1\n")
             for process in everybody:
                 process.signal(signal.SIGHUP)
 

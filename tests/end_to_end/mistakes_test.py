@@ -74,6 +74,32 @@ ALONE = [
         "drain_deadlin: 30s\n",
     ),
     Mistake(
+        "a mistyped method",
+        ("up", *FILE),
+        'ringside up: {file}:3: methods: "GTE" is no method that is known; did you mean GET?',
+        "routes:\n  - name: a\n    methods: [GTE]\n  - name: rest\n",
+    ),
+    Mistake(
+        "an expression that no path matches",
+        ("up", *FILE),
+        'ringside up: {file}:3: path_regex: "films/.*" matches no path, since every path begins with /; write such as '
+        "/films/[0-9]+",
+        "routes:\n  - name: a\n    path_regex: films/.*\n  - name: rest\n",
+    ),
+    Mistake(
+        "a tab in the place of blanks",
+        ("up", *FILE),
+        "ringside up: {file}:2: a tab before the first word; YAML is indented by blanks",
+        "cache:\n\tstale_if_error: 1h\n",
+    ),
+    Mistake(
+        "a process that is to follow itself",
+        ("sidecar", *LISTEN, *INSECURE, "--replicas", "cache-0=h:1", "--admin", "127.0.0.1:9191", "--state-writer",
+         "127.0.0.1:9191"),
+        "ringside sidecar: --state-writer: is this process's own admin address; write self if this process writes the "
+        "shards",
+    ),
+    Mistake(
         "a mistyped command",
         ("scael", "3"),
         'ringside: "scael" is no command; did you mean scale?',

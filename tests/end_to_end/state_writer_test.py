@@ -4,7 +4,7 @@ cut by themselves."""
 import json
 import unittest
 
-from support import Client, Tier, ringside, wait_until
+from support import Client, Tier, each_in_a_thread, ringside, wait_until
 from support.api_server import ApiServer
 
 CONFIG_MAP = "ringside-shards"
@@ -74,6 +74,65 @@ class OfOneProcess(Shards):
         refused = ringside("split", "0", "--at", "100", "--admin", tier.admin, expect=1)
         self.assertIn("give a file in a folder that this process may write to", refused.stderr)
         self.assertEqual(self.shards(tier), [{"at": ""}])
+
+
+class KeysAtFirstSight(Shards):
+    """A key of a directory is placed by weight when something of it is first stored, and stays there."""
+
+    def owners(self, process) -> dict[str, str]:
+        return {one["at"]: one["owner"] for one in self.shards(process)}
+
+    def test_by_one_process(self):
+        origin = self.origin()
+        routes = self.file("routes.yaml", ROUTES)
+        state = self.folder / "directory.json"
+        tier = self.up(
+            4, origin, "--config", routes, "--scheme", "directory", "--state", state, "--place-keys"
+        )  # fmt: skip
+        self.ask_all(tier)
+        wait_until(lambda: len(self.shards(tier)) == len(IDS), "every key to be placed")
+        wait_until(lambda: tier.metric("ringside_buckets_away") == 0, "what moves to be there")
+        self.ask_all(tier)
+        self.assertEqual(origin.count(), len(IDS))
+        placed = self.owners(tier)
+        self.assertEqual(set(placed), {str(number) for number in IDS})
+        share = len(IDS) // 4
+        for name in ("cache-0", "cache-1", "cache-2", "cache-3"):
+            self.assertAlmostEqual(list(placed.values()).count(name), share, delta=share // 2)
+        ringside("scale", 5, "--admin", tier.admin)
+        self.assertEqual(self.owners(tier), placed, "a key keeps its replica")
+        self.assertEqual(self.written(state), self.shards(tier))
+
+    def test_by_weight_and_once_whoever_asks(self):
+        origin = self.origin()
+        routes = self.file("routes.yaml", ROUTES)
+        rule = ("--scheme", "directory", "--config", routes)
+        writer = self.start(
+            "sidecar", "--replicas", "cache-0=127.0.0.1:1", "--geo", self.countries(),
+            "--state-writer", "self", *rule,
+        )  # fmt: skip
+        follows = (*rule, "--state-writer", writer.admin)
+        replicas = self.caches(3, origin, *follows, "--place-keys")
+        fronts = [self.sidecar(replicas, *follows) for _ in range(2)]
+        members = [
+            {"name": one.name, "address": one.address, "weight": weight}
+            for one, weight in zip(replicas, (1, 3, 0))
+        ]
+        for process in (writer, *replicas, *fronts):
+            topology = {"version": 7, "scheme": "directory", "members": members}
+            self.assertEqual(process.administer("PUT", "/topology", topology).status, 200)
+        each_in_a_thread(self.ask_all, fronts)
+        wait_until(lambda: len(self.shards(writer)) == len(IDS), "every key to be placed")
+        placed = list(self.owners(writer).values())
+        self.assertNotIn("cache-2", placed, "one of weight 0 takes no new keys")
+        self.assertAlmostEqual(placed.count("cache-1"), len(IDS) * 3 // 4, delta=len(IDS) // 8)
+        wait_until(
+            lambda: len({process.json("/topology")["id"] for process in (writer, *replicas, *fronts)}) == 1,
+            "everybody to follow",
+        )
+        before = origin.count()
+        each_in_a_thread(self.ask_all, fronts)
+        self.assertEqual((before, origin.count()), (len(IDS), len(IDS)))
 
 
 class OfProcesses(Shards):

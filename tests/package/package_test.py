@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import Tier, program
+from support import Tier, program, wait_until
 from support.memory import is_sanitized
 
 ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
@@ -183,13 +183,16 @@ class Package(Tier):
             (("explain", url, "--ip", "127.0.0.1", "--admin", fronts[0].admin), None, r"verdict    miss by cache-"),
             (("plan", "--to", ",".join(named), "--admin", three), None, "replicas   2 -> 3"),
             (("topology", "add", named[2], "--admin", three), None, r"(?s)(taken      by \S+: version 3, id .*){5}"),
-            (("explain", url, "--ip", "127.0.0.1", "--admin", fronts[1].admin), None, r"verdict    hit by cache-"),
+            (("explain", url, "--ip", "127.0.0.1", "--admin", fronts[1].admin), None, r"verdict    (hit|peer_fill) by cache-"),
             (("purge", url, "--admin", fronts[1].admin), None, f"removed    1 of {url}\n"),
             (("purge", "--prefix", f"http://{host}/", "--admin", fronts[1].admin), None, "removed    4 of all that"),
             (("purge", "--all", "--admin", fronts[1].admin), None, "removed    1 of everything\n"),
         ):  # fmt: skip
             with self.subTest(words=words[:3]):
                 self.assertRegex(program.ringside(*words, stdin=stdin).stdout, said)
+            if words[:2] == ("topology", "add"):
+                away = "ringside_buckets_away"
+                wait_until(lambda: not any(one.metric(away) for one in replicas), "all to have moved")
             if words[0] == "plan":  # an application's pages, through either sidecar, and once more
                 for _ in range(2):
                     for number, front in enumerate(fronts * 5):
@@ -204,7 +207,7 @@ class Package(Tier):
         file = self.system / "etc/ringside/up.yaml"
         file.write_text(file.read_text() + "# changed\n")
         self.dpkg("--remove", "ringside")
-        self.assertEqual(self.left(), ["etc/ringside"])
+        self.assertEqual(self.left(), ["etc/logrotate.d/ringside", "etc/ringside"])
         self.dpkg(*again)
         self.assertIn("# changed\n", file.read_text())
         for folder in OWN_FOLDERS[1:3]:

@@ -1,0 +1,172 @@
+#include "program/state_database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <string_view>
+
+#include "base/limits.h"
+
+namespace ringside::program {
+namespace {
+
+constexpr int application_id = 0x52696e67;  // "Ring"
+constexpr int format = 1;
+
+struct Close {
+  void operator()(sqlite3* own) const noexcept { sqlite3_close(own); }
+  void operator()(sqlite3_stmt* own) const noexcept { sqlite3_finalize(own); }
+};
+using Database = std::unique_ptr<sqlite3, Close>;
+
+Error error_of(sqlite3* database) {
+  return {ErrorKind::internal, ErrorSource::ourselves, Retry::no,
+          fmt::format("SQLite says: {}", sqlite3_errmsg(database))};
+}
+
+Result<Database> open(const std::string& path, int flags) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  Database database(opened);
+  if (code != SQLITE_OK) return error_of(database.get());
+  sqlite3_busy_timeout(database.get(), static_cast<int>(limits::state_timeout.count()));
+  return database;
+}
+
+Result<void> run(sqlite3* database, const std::string& statements) {
+  if (sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return error_of(database);
+}
+
+// One statement, and the values of its `?` in their order. It borrows texts until it is stepped.
+class Statement {
+ public:
+  Statement(sqlite3* database, const char* text) : database_(database) {
+    sqlite3_stmt* made = nullptr;
+    sqlite3_prepare_v2(database, text, -1, &made, nullptr);
+    own_.reset(made);
+  }
+  Statement& bind(const std::string& text) {
+    sqlite3_bind_text(own_.get(), ++bound_, text.data(), static_cast<int>(text.size()),
+                      SQLITE_STATIC);
+    return *this;
+  }
+  Statement& bind(std::size_t number) {
+    sqlite3_bind_int64(own_.get(), ++bound_, static_cast<sqlite3_int64>(number));
+    return *this;
+  }
+  // True: there is a row. The statement begins anew with the next bind().
+  [[nodiscard]] Result<bool> step() {
+    const int code = own_ ? sqlite3_step(own_.get()) : SQLITE_ERROR;
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) return error_of(database_);
+    sqlite3_reset(own_.get());
+    bound_ = 0;
+    return false;
+  }
+  [[nodiscard]] std::string text(int column) const {
+    const auto* const bytes = sqlite3_column_text(own_.get(), column);
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(own_.get(), column));
+    return bytes == nullptr ? std::string()
+                            : std::string(reinterpret_cast<const char*>(bytes), size);
+  }
+  [[nodiscard]] std::int64_t number(int column) const {
+    return sqlite3_column_int64(own_.get(), column);
+  }
+
+ private:
+  sqlite3* const database_;
+  std::unique_ptr<sqlite3_stmt, Close> own_;
+  int bound_ = 0;
+};
+
+Result<void> check_format(sqlite3* database) {
+  Statement id(database, "PRAGMA application_id");
+  if (const auto row = id.step(); !row) return row.error();
+  Statement version(database, "PRAGMA user_version");
+  if (const auto row = version.step(); !row) return row.error();
+  if (id.number(0) != application_id) return invalid_input("it is the database of another program");
+  if (version.number(0) == format) return {};
+  return invalid_input(
+      fmt::format("its format is {}, and this release knows {}", version.number(0), format));
+}
+
+Result<void> write_rows(sqlite3* database, const shard::StateFile& file) {
+  Statement scheme(database,
+                   "INSERT INTO scheme(one, name, fallback) VALUES(1, ?, ?) ON CONFLICT(one) DO "
+                   "UPDATE SET name = excluded.name, fallback = excluded.fallback");
+  if (auto done = scheme.bind(file.scheme).bind(file.state.fallback).step(); !done) {
+    return done.error();
+  }
+  Statement row(database,
+                "INSERT INTO keys(number, key, owner) VALUES(?, ?, ?) ON CONFLICT(number) DO "
+                "UPDATE SET key = excluded.key, owner = excluded.owner "
+                "WHERE key <> excluded.key OR owner <> excluded.owner");
+  for (std::size_t i = 0; i < file.state.shards.size(); ++i) {
+    const shard::Shard& shard = file.state.shards[i];
+    if (auto done = row.bind(i).bind(shard.at).bind(shard.owner).step(); !done) return done.error();
+  }
+  Statement rest(database, "DELETE FROM keys WHERE number >= ?");
+  auto done = rest.bind(file.state.shards.size()).step();
+  return done ? Result<void>{} : done.error();
+}
+
+}  // namespace
+
+bool is_state_database(const std::string& path) {
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  std::string begin(magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == magic;
+}
+
+Result<shard::StateFile> read_state_database(const std::string& path) {
+  const auto database = open(path, SQLITE_OPEN_READONLY);
+  if (!database) return database.error();
+  if (auto checked = check_format(database->get()); !checked) return checked.error();
+  shard::StateFile file;
+  Statement scheme(database->get(), "SELECT name, fallback FROM scheme");
+  const auto named = scheme.step();
+  if (!named) return named.error();
+  if (!*named) return invalid_input("it names no scheme");
+  file.scheme = scheme.text(0);
+  file.state.fallback = scheme.text(1);
+  Statement row(database->get(), "SELECT number, key, owner FROM keys ORDER BY number");
+  while (true) {
+    const auto more = row.step();
+    if (!more) return more.error();
+    if (!*more) return file;
+    const std::size_t number = file.state.shards.size();
+    if (row.number(0) != static_cast<std::int64_t>(number)) {
+      return invalid_input(fmt::format("its keys have no number {}", number));
+    }
+    file.state.shards.push_back({row.text(1), row.text(2), std::nullopt});
+  }
+}
+
+// Its folder is on the disk, too, when a transaction ends (SQLite, "How To Corrupt", 3.1).
+Result<void> write_state_database(const std::string& path, const shard::StateFile& file) {
+  const bool is_new = !is_state_database(path);
+  const auto database = open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!database) return database.error();
+  sqlite3* const own = database->get();
+  if (auto begun = run(own, "PRAGMA synchronous = EXTRA; BEGIN IMMEDIATE"); !begun) return begun;
+  if (is_new) {
+    auto made = run(own, fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};"
+                                     "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT "
+                                     "NULL, fallback TEXT NOT NULL);"
+                                     "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT "
+                                     "NULL, owner TEXT NOT NULL)",
+                                     application_id, format));
+    if (!made) return made;
+  } else if (auto checked = check_format(own); !checked) {
+    return checked;
+  }
+  if (auto written = write_rows(own, file); !written) return written;
+  return run(own, "COMMIT");
+}
+
+}  // namespace ringside::program

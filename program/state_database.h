@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "shard/state_json.h"
+
+// The state of a directory in an SQLite database: a row for each key, so that placing a key writes
+// one row, and not all of them.
+namespace ringside::program {
+
+// Whether there is such a file; false for one that is something else, or is not there.
+[[nodiscard]] bool is_state_database(const std::string& path);
+
+// An Error says what is wrong, without the path and the remedy.
+[[nodiscard]] Result<shard::StateFile> read_state_database(const std::string& path);
+
+// Writes the rows that differ, all of them or none; they are on the disk when this returns. A file
+// that is not there is made. The Error is what SQLite says.
+[[nodiscard]] Result<void> write_state_database(const std::string& path,
+                                                const shard::StateFile& file);
+
+}  // namespace ringside::program

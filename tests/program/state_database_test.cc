@@ -1,0 +1,104 @@
+#include "program/state_database.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace ringside::program {
+namespace {
+
+using testing::HasSubstr;
+
+class StateDatabase : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static shard::StateFile directory(std::size_t keys) {
+    shard::StateFile file{"directory", {{}, "ring"}};
+    for (std::size_t i = 0; i < keys; ++i) {
+      file.state.shards.push_back(
+          {fmt::format("GB\n/user's/{}", i), i % 3 == 0 ? "" : "cache-1", {}});
+    }
+    return file;
+  }
+  void expect_read(const shard::StateFile& expected) const {
+    const auto read = read_state_database(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->scheme, expected.scheme);
+    EXPECT_EQ(read->state, expected.state);
+  }
+  [[nodiscard]] std::string failure() const {
+    const auto read = read_state_database(path_);
+    return read ? "" : read.error().message;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / fmt::format("ringside-state-{}", ::getpid());
+  const std::string path_ = folder_ / "directory.sqlite";
+};
+
+TEST_F(StateDatabase, WhatIsWrittenIsRead) {
+  EXPECT_FALSE(is_state_database(path_));
+  for (const std::size_t keys : {std::size_t{0}, std::size_t{200}, std::size_t{3}}) {
+    const auto file = directory(keys);
+    const auto written = write_state_database(path_, file);
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_TRUE(is_state_database(path_));
+    expect_read(file);
+  }
+}
+
+TEST_F(StateDatabase, AKeyThatMovesIsOneRow) {
+  auto file = directory(200);
+  ASSERT_TRUE(write_state_database(path_, file));
+  file.state.shards[7].owner = "cache-9";
+  file.state.shards.push_back({"new", "cache-1", {}});
+  ASSERT_TRUE(write_state_database(path_, file));
+  expect_read(file);
+}
+
+TEST_F(StateDatabase, OneThatCannotBeMadeSaysWhy) {
+  const auto written = write_state_database(folder_ / "none" / "file", directory(1));
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("unable to open database file"));
+}
+
+TEST_F(StateDatabase, ADamagedOneIsAnError) {
+  ASSERT_TRUE(write_state_database(path_, directory(5'000)));
+  const auto size = std::filesystem::file_size(path_);
+  std::filesystem::resize_file(path_, size / 2);
+  EXPECT_THAT(failure(), HasSubstr("malformed"));
+  std::ofstream(path_, std::ios::binary) << std::string_view("SQLite format 3\0rest", 20);
+  EXPECT_TRUE(is_state_database(path_));
+  EXPECT_NE(failure(), "");
+}
+
+TEST_F(StateDatabase, OneOfAnotherProgramIsLeftAlone) {
+  const std::string make = fmt::format(
+      "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
+      "c.execute(\"CREATE TABLE a(b)\"); c.commit()'",
+      path_);
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  EXPECT_THAT(failure(), HasSubstr("it is the database of another program"));
+  EXPECT_FALSE(write_state_database(path_, directory(1)));
+  EXPECT_THAT(failure(), HasSubstr("it is the database of another program"));
+}
+
+TEST_F(StateDatabase, OneOfAnotherFormatIsRefused) {
+  ASSERT_TRUE(write_state_database(path_, directory(1)));
+  const std::string change = fmt::format(
+      "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
+      "c.execute(\"PRAGMA user_version = 2\")'",
+      path_);
+  ASSERT_EQ(std::system(change.c_str()), 0);
+  EXPECT_THAT(failure(), HasSubstr("its format is 2, and this release knows 1"));
+}
+
+}  // namespace
+}  // namespace ringside::program
