@@ -108,10 +108,18 @@ void write(Level level, std::string_view message) {
   if (folded.folding.is_written(level, text, now)) logger().log(to_spdlog(level), text);
 }
 
-void flush() noexcept {
+void tell_folded() {
   Folded& folded = Folded::instance();
   const std::lock_guard lock(folded.mutex);
-  tell(folded.folding.rest());
+  tell(folded.folding.due(folded.clock.steady_now()));
+}
+
+void flush() noexcept {
+  Folded& folded = Folded::instance();
+  {
+    const std::lock_guard lock(folded.mutex);
+    tell(folded.folding.rest());
+  }
   writer().flush(limits::log_flush);
 }
 

@@ -19,6 +19,10 @@ void set_level(Level level) noexcept;
 // and cut at limits::log_line_size_bytes.
 void write(Level level, std::string_view message);
 
+// Tells how many lines were folded (base/log_folding.h), of those of which there was no more for a
+// while. With each line that is written that is done anyway; to be called now and then.
+void tell_folded();
+
 // Until all is written, or limits::log_flush is over. At exit() that is done anyway.
 void flush() noexcept;
 // Lines that were not written, because too many waited already.

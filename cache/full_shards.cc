@@ -33,13 +33,13 @@ std::optional<shard::Cut> FullShards::cut(const shard::Topology& topology,
                                           Store& store) {
   const auto own = topology.find(own_name);
   if (!own || !topology.has_state()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const std::size_t shards = topology.state().shards.size();
+  if (std::exchange(shards_, shards) != shards) uncut_.clear();
   if (topology.scheme() == "directory") {
     return terms.places_keys ? unplaced(topology, *own, store) : std::nullopt;
   }
   if (terms.responses_most == 0) return std::nullopt;
-  const std::lock_guard lock(mutex_);
-  const std::size_t shards = topology.state().shards.size();
-  if (std::exchange(shards_, shards) != shards) uncut_.clear();
   while (const auto bucket = fullest(topology, *own, terms.responses_most, store)) {
     auto at = shard::where_to_cut(topology, *bucket, keys_of(*bucket, store));
     if (at) {
@@ -59,12 +59,17 @@ std::optional<shard::Cut> FullShards::unplaced(const shard::Topology& topology,
   std::set<std::string> keys;
   for (std::size_t i = 0; i < shard::directory_buckets && keys.size() < most; ++i) {
     const auto bucket = static_cast<shard::Bucket>(i);
-    if (topology.bucket_owners()[i] != own || store.count_of(bucket) == 0) continue;
+    const std::size_t count = store.count_of(bucket);
+    if (topology.bucket_owners()[i] != own || count == 0) continue;
+    const auto unplaced = uncut_.find(bucket);
+    if (unplaced != uncut_.end() && count < 2 * unplaced->second) continue;
+    const std::size_t before = keys.size();
     for (std::string& key : keys_of(bucket, store)) {
       const shard::State alone{{{key, {}, {}}}, {}};
-      if (keys.size() < most && !key.empty() && shard::check_shards(alone, 1))
-        keys.insert(std::move(key));
+      const bool may_be_named = !key.empty() && shard::check_shards(alone, 1);
+      if (may_be_named && keys.size() < most) keys.insert(std::move(key));
     }
+    if (keys.size() == before) uncut_[bucket] = count;
   }
   if (keys.empty()) return std::nullopt;
   return shard::Cut{0, {keys.begin(), keys.end()}, {}, true};

@@ -31,8 +31,8 @@ class FullShards {
                                               Store& store);
 
  private:
-  [[nodiscard]] static std::optional<shard::Cut> unplaced(const shard::Topology& topology,
-                                                          shard::MemberIndex own, Store& store);
+  [[nodiscard]] std::optional<shard::Cut> unplaced(const shard::Topology& topology,
+                                                   shard::MemberIndex own, Store& store);
   [[nodiscard]] std::optional<shard::Bucket> fullest(const shard::Topology& topology,
                                                      shard::MemberIndex own,
                                                      std::size_t responses_most,
@@ -40,9 +40,9 @@ class FullShards {
 
   std::mutex mutex_;
   std::size_t shards_ = 0;  // that there were at the last look
-  // With how many responses a shard could not be cut, since they are all under one key. It is
-  // looked at again when it has twice as many, or when there are other shards: to look is to read
-  // it all.
+  // With how many responses a shard could not be cut, since they are all under one key, or has no
+  // key that can be placed. It is looked at again when it has twice as many, or when there are
+  // other shards: to look is to read it all.
   std::map<shard::Bucket, std::size_t> uncut_;
 };
 

@@ -70,7 +70,10 @@ void shrink(AccessRecord& record) {
 }  // namespace
 
 void AccessLog::Queue::write(AccessRecord& record) noexcept {
-  if (slots_.empty()) slots_.resize(limits::access_log_records);
+  // Followers alone are told of no more than so many at a time.
+  if (slots_.empty()) {
+    slots_.resize(log_.is_written() ? limits::access_log_records : limits::log_reader_lines);
+  }
   const std::size_t written = written_.load(std::memory_order_relaxed);
   const std::size_t waiting = written - taken_.load(std::memory_order_acquire);
   const bool has_room = waiting < slots_.size();
@@ -104,6 +107,19 @@ void AccessLog::Queue::tell(Followers& followers, std::string_view line) {
     if (followers.chosen.test(i)) (*followers.list)[i]->append(line);
   }
   followers = {};
+}
+
+// The slots up to `written_` are the writer's until it has taken them.
+void AccessLog::Queue::tell_ahead() {
+  const std::size_t end = written_.load(std::memory_order_acquire);
+  std::string line;
+  for (std::size_t next = taken_.load(std::memory_order_relaxed); next != end; ++next) {
+    AccessRecord& record = slots_[next % slots_.size()];
+    if (!record.followers.list) continue;
+    line.clear();
+    append_log_line(line, record);
+    tell(record.followers, line);
+  }
 }
 
 bool AccessLog::Queue::take(std::string& out) {
@@ -178,7 +194,7 @@ AccessLog::Figures AccessLog::figures() const noexcept {
   return out;
 }
 
-// The writer looks once more before it waits with the mutex.
+// The writer holds the mutex from its last look until it waits, so this is not missed.
 void AccessLog::wake_for_sure() noexcept {
   const std::lock_guard lock(mutex_);
   changed_.notify_one();
@@ -189,12 +205,14 @@ void AccessLog::run() {
     const bool last_round = stopping_;  // read before the queues: nothing is left behind
     if (reopen_.exchange(false)) open_again();
     if (batch_.empty()) fill();
+    if (readers_.any()) readers_.forget_silent(clock_.steady_now());
     if (!batch_.empty()) {
-      if (!flush() && last_round) break;
+      const bool is_stuck = !flush();
+      if (is_stuck && last_round) break;
+      if (is_stuck && readers_.any()) tell_ahead();
       continue;
     }
     if (last_round) return;
-    if (readers_.any()) readers_.forget_silent(clock_.steady_now());
     std::unique_lock lock(mutex_);
     if (stopping_) continue;
     changed_.wait_for(
@@ -205,6 +223,10 @@ void AccessLog::run() {
     drop_rest();
     fill();
   } while (!batch_.empty());
+}
+
+void AccessLog::tell_ahead() {
+  for (const auto& queue : queues_) queue->tell_ahead();
 }
 
 void AccessLog::fill() {

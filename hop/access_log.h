@@ -26,12 +26,13 @@ class AccessLog {
   class Queue {
    public:
     explicit Queue(AccessLog& log) : log_(log) {}
-    // Whether anybody is told of requests now. Those that begin meanwhile need no record.
+    // Whether anybody is told of requests now. A request that begins while nobody is needs no
+    // record.
     [[nodiscard]] bool is_wanted() const noexcept {
       return log_.is_written() || log_.readers_.any();
     }
     // Takes the record and gives back an old one, whose strings are to be used again. On the core's
-    // thread; never waits.
+    // thread; never waits for a file or a reader.
     void write(AccessRecord& record) noexcept;
 
    private:
@@ -40,6 +41,8 @@ class AccessLog {
     bool take(std::string& out);
     void choose_followers(AccessRecord& record, bool has_room);
     void tell(Followers& followers, std::string_view line);
+    // Tells the followers of what waits for the file, which goes on waiting.
+    void tell_ahead();
 
     static constexpr std::size_t line_size_bytes = 64;  // of the processor's cache
     AccessLog& log_;
@@ -93,6 +96,7 @@ class AccessLog {
   // The writer's.
   void run();
   void fill();
+  void tell_ahead();
   bool flush();  // false: the file took nothing for as long as limits::access_log_flush
   [[nodiscard]] std::size_t piece_size_bytes() const noexcept;
   void fail(const char* what) noexcept;

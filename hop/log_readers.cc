@@ -30,7 +30,7 @@ bool LogReader::claim(const AccessRecord& record, bool can_be_written) noexcept 
 
 void LogReader::append(std::string_view line) {
   const std::lock_guard lock(mutex_);
-  if (lines_.size() + line.size() > limits::log_reader_size_bytes) {
+  if (is_closed_ || lines_.size() + line.size() > limits::log_reader_size_bytes) {
     claimed_.fetch_sub(1, std::memory_order_relaxed);
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -39,20 +39,27 @@ void LogReader::append(std::string_view line) {
   line_count_ += 1;
 }
 
+void LogReader::close() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  std::string().swap(lines_);
+}
+
 LogReader::Taken LogReader::take() {
   const std::lock_guard lock(mutex_);
   claimed_.fetch_sub(std::exchange(line_count_, 0), std::memory_order_relaxed);
-  return {std::exchange(lines_, std::string()), dropped_.exchange(0)};
+  return {std::exchange(lines_, std::string()), dropped_.exchange(0), false};
 }
 
 Result<LogReader::Taken> LogReaders::take(const std::string& name, const LogFilter& filter,
                                           SteadyPoint now) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   List list = without_silent(now);
   auto place = std::find_if(list.begin(), list.end(),
                             [&](const auto& reader) { return reader->name() == name; });
-  if (place == list.end()) {
-    if (list.size() >= limits::log_readers) {
+  const bool is_new = place == list.end();
+  if (is_new) {
+    if (list.size() >= limits::log_readers && !make_room(list, now)) {
       return Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::yes,
                    fmt::format("{} follow the requests here already, and there may be no more; "
                                "end one of them",
@@ -61,10 +68,23 @@ Result<LogReader::Taken> LogReaders::take(const std::string& name, const LogFilt
     list.push_back(std::make_shared<LogReader>(name, filter));
     place = std::prev(list.end());
   }
-  LogReader& reader = **place;
-  reader.asked_at = now;
+  const std::shared_ptr<LogReader> reader = *place;
+  reader->asked_at = now;
   if (list != *list_) publish(std::move(list));
-  return reader.take();
+  lock.unlock();
+  auto taken = reader->take();
+  taken.begun = is_new;
+  return taken;
+}
+
+// A reader that has ended says nothing: of those that miss questions the one that misses most goes.
+bool LogReaders::make_room(List& list, SteadyPoint now) {
+  const auto silent = std::min_element(list.begin(), list.end(), [](const auto& a, const auto& b) {
+    return a->asked_at < b->asked_at;
+  });
+  if (now - (*silent)->asked_at < 5 * limits::log_poll) return false;
+  list.erase(silent);
+  return true;
 }
 
 void LogReaders::forget_silent(SteadyPoint now) {
@@ -79,6 +99,10 @@ std::shared_ptr<const LogReaders::List> LogReaders::list() const {
 }
 
 void LogReaders::publish(List list) {
+  for (const auto& before : *list_) {
+    // A core may keep the old list for long: its readers keep no lines.
+    if (std::find(list.begin(), list.end(), before) == list.end()) before->close();
+  }
   list_ = std::make_shared<const List>(std::move(list));
   any_ = !list_->empty();
   generation_.fetch_add(1, std::memory_order_release);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -47,8 +46,11 @@ class LogReader {
   struct Taken {
     std::string lines;
     std::uint64_t dropped = 0;  // since it was asked before
+    bool begun = false;         // with this question
   };
   [[nodiscard]] Taken take();
+  // Nobody asks any more: it keeps nothing.
+  void close();
 
   SteadyPoint asked_at{};  // LogReaders guards it
 
@@ -60,10 +62,12 @@ class LogReader {
   std::mutex mutex_;
   std::string lines_;
   std::size_t line_count_ = 0;
+  bool is_closed_ = false;
 };
 
-// All of them: limits::log_readers at most. Who has not asked for limits::log_reader_patience is
-// forgotten. Thread-safe.
+// All of them: limits::log_readers at most. A reader that has not asked for
+// limits::log_reader_patience is forgotten; one that misses a few questions makes room for a new
+// one. Thread-safe.
 class LogReaders {
  public:
   using List = std::vector<std::shared_ptr<LogReader>>;
@@ -83,6 +87,7 @@ class LogReaders {
   [[nodiscard]] std::shared_ptr<const List> list() const;
 
  private:
+  [[nodiscard]] static bool make_room(List& list, SteadyPoint now);
   void publish(List list);
   [[nodiscard]] List without_silent(SteadyPoint now) const;
 

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "k8s/config_map.h"
 #include "k8s/stateful_set.h"
 
 namespace ringside::k8s {
@@ -50,7 +51,7 @@ constexpr std::array known_keys{
     std::string_view("serving"),
     std::string_view("spec"),
     std::string_view("start"),
-    std::string_view("state.json"),
+    config_map_key,
     std::string_view("targetRef"),
     std::string_view("terminating"),
     std::string_view("topology"),

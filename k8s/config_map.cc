@@ -30,7 +30,7 @@ Outcome<ConfigMap::Value> ConfigMap::value_of(const Outcome<std::string>& answer
   if (!answer) return answer.error();
   ApiJson json(*answer);
   const ApiField root = json.root();
-  Value value{root.at("data").at(key_).text(),
+  Value value{root.at("data").at(config_map_key).text(),
               root.at("metadata").at("resourceVersion").needed_text()};
   if (json.failure()) return *json.failure();
   return value;
@@ -45,7 +45,7 @@ Outcome<ConfigMap::Value> ConfigMap::read() {
 Outcome<ConfigMap::Value> ConfigMap::write(const std::string& text,
                                            const std::string& resource_version) {
   const nlohmann::json patch{{"metadata", {{"resourceVersion", resource_version}}},
-                             {"data", {{key_, text}}}};
+                             {"data", {{std::string(config_map_key), text}}}};
   return value_of(client_.merge(path(), question("patch"), patch.dump()));
 }
 

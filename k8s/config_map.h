@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "k8s/access.h"
 #include "k8s/api_client.h"
@@ -15,14 +16,17 @@ struct ConfigMapName {
   bool operator==(const ConfigMapName&) const = default;
 };
 
+// The key that is read and written.
+inline constexpr std::string_view config_map_key = "state.json";
+
 // One key of a ConfigMap that is there already, and that several processes write. Nobody writes
 // over what another one has written since: each write names the resource version that it was made
 // of (Kubernetes API concepts, "Resource versions"). Each call blocks. Thread-safe.
 class ConfigMap {
  public:
   // `name` has a namespace. SIGPIPE must be ignored (program/signals.h).
-  ConfigMap(ConfigMapName name, std::string key, Access access, const Pace& pace)
-      : name_(std::move(name)), key_(std::move(key)), client_(std::move(access), pace) {}
+  ConfigMap(ConfigMapName name, Access access, const Pace& pace)
+      : name_(std::move(name)), client_(std::move(access), pace) {}
 
   struct Value {
     std::string text;  // empty: nobody has written the key yet
@@ -41,7 +45,6 @@ class ConfigMap {
   [[nodiscard]] Outcome<Value> value_of(const Outcome<std::string>& answer) const;
 
   const ConfigMapName name_;
-  const std::string key_;
   ApiClient client_;
 };
 

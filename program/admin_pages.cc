@@ -46,8 +46,9 @@ Result<void> read_admin_flags(const AdminTexts& texts, AdminPages& out) {
 
 Result<std::string> ask_page(const Endpoint& address, const std::string& token,
                              const std::string& method, const std::string& path,
-                             const std::string& body, std::initializer_list<int> expected) {
-  auto answer = http::ask_admin(address, method, path, body, limits::admin_timeout, token);
+                             const std::string& body, std::initializer_list<int> expected,
+                             Milliseconds timeout) {
+  auto answer = http::ask_admin(address, method, path, body, timeout, token);
   if (!answer) return answer.error();
   if (answer->content_type.starts_with("text/html")) {
     return invalid_input(
@@ -66,9 +67,11 @@ Result<std::string> ask_page(const Endpoint& address, const std::string& token,
   }
   constexpr int not_found = 404;
   if (answer->status == not_found) {
-    return Error{ErrorKind::refused, ErrorSource::peer, Retry::no,
-                 fmt::format("{}: what answers there has no {} {}; ask a sidecar, or `ringside up`",
-                             address.text(), method, path)};
+    return Error{
+        ErrorKind::refused, ErrorSource::peer, Retry::no,
+        fmt::format("{}: what answers there has no {} {}; ask a sidecar, or `ringside up`, of "
+                    "this release",
+                    address.text(), method, path)};
   }
   std::string_view why = answer->body;
   why = http::trimmed(why.substr(0, why.find('\n')));

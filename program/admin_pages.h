@@ -6,6 +6,7 @@
 
 #include "base/address.h"
 #include "base/error.h"
+#include "base/limits.h"
 
 namespace CLI {
 class App;
@@ -35,6 +36,7 @@ void add_admin_token_flag(CLI::App& app, AdminTexts& texts);
 [[nodiscard]] Result<std::string> ask_page(const Endpoint& address, const std::string& token,
                                            const std::string& method, const std::string& path,
                                            const std::string& body = "",
-                                           std::initializer_list<int> expected = {200});
+                                           std::initializer_list<int> expected = {200},
+                                           Milliseconds timeout = limits::admin_timeout);
 
 }  // namespace ringside::program

@@ -91,9 +91,9 @@ PurgeResult CacheService::purge(const http::PurgeTarget& target) {
 
 std::optional<CutRequest> CacheService::cut_wanted() {
   std::unique_lock lock(mutex_);
-  const Configuration configuration = configuration_;
+  const cache::CutTerms terms{configuration_.split_above, configuration_.place_keys};
   lock.unlock();
-  return cut_wanted_of(*replica_, configuration);
+  return cut_wanted_of(*replica_, terms);
 }
 
 void CacheService::give_all() {

@@ -23,6 +23,8 @@ std::string key_text(std::string_view key) {
   return out;
 }
 
+std::string key_text_of_at(std::string_view at) { return key_text(std::string(at) + '\n'); }
+
 std::string key_of_text(std::string_view text) {
   std::string out;
   while (!text.empty()) {

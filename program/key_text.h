@@ -10,6 +10,10 @@ namespace ringside::program {
 // as `\x20`. What ends the last value is left out.
 [[nodiscard]] std::string key_text(std::string_view key);
 
+// The same of a key as a state names it (shard::Shard::at), which has nothing behind its last
+// value.
+[[nodiscard]] std::string key_text_of_at(std::string_view at);
+
 // The key that such a text means, without what ends the last value; `\n` is a blank's other form.
 [[nodiscard]] std::string key_of_text(std::string_view text);
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,9 +37,14 @@ std::string body_of(const LogFilterTexts& filter) {
   return body.dump();
 }
 
+// Well below limits::log_reader_patience: a process that is silent must not have the others forget
+// us.
+constexpr Milliseconds answer_timeout = 5 * limits::log_poll;
+
 // A process that is followed.
 struct Followed {
   Endpoint address;
+  bool was_heard = false;  // ever
   bool is_lost = false;
   std::uint64_t dropped = 0;                // of which nothing is said yet
   log::Seldom seldom{Milliseconds{1'000}};  // is it said
@@ -51,6 +57,29 @@ void tell_dropped(Followed& process, SteadyPoint now) {
              "fewer, such as by --status 5xx\n",
              grouped(std::exchange(process.dropped, 0)), process.address.text(),
              grouped(limits::log_reader_lines));
+}
+
+Result<LogAnswer> ask(const Followed& process, const LogOptions& options, const std::string& body) {
+  const auto page =
+      ask_page(process.address, options.pages.token, "POST", "/log", body, {200}, answer_timeout);
+  return page ? parse_log_answer(*page) : page.error();
+}
+
+// What is to be said of an answer, or of why there is none, beside its lines.
+void note(Followed& process, const Result<LogAnswer>& answer, SteadyPoint now) {
+  const bool was_lost = std::exchange(process.is_lost, !answer);
+  if (!answer) {
+    if (was_lost) return;
+    fmt::print(stderr, "ringside log: {}; it is asked again\n", answer.error().message);
+    return;
+  }
+  if (answer->begun && process.was_heard) {
+    fmt::print(stderr, "ringside log: {} is followed anew; requests before this are missing\n",
+               process.address.text());
+  }
+  process.was_heard = true;
+  process.dropped += answer->dropped;
+  tell_dropped(process, now);
 }
 
 }  // namespace
@@ -83,7 +112,7 @@ Result<LogAnswer> parse_log_answer(const std::string& body) {
   if (page) {
     try {
       return LogAnswer{page->at("lines").get<std::vector<std::string>>(),
-                       page->at("dropped").get<std::uint64_t>()};
+                       page->at("dropped").get<std::uint64_t>(), page->at("begun").get<bool>()};
     } catch (const json::exception& failure) {
       why = failure.what();
     }
@@ -92,28 +121,26 @@ Result<LogAnswer> parse_log_answer(const std::string& body) {
                fmt::format("the answer is no part of a log: {}; is it the same release?", why)};
 }
 
+// Of those that are lost one is asked in a round, since each may let us wait.
 Result<void> run_log(const LogOptions& options, const Clock& clock) {
+  std::signal(SIGPIPE, SIG_IGN);  // a process that goes away must not end us; stdout is looked at
   const std::string body = body_of(options.filter);
   std::vector<Followed> processes;
   for (const Endpoint& address : options.pages.addresses) processes.push_back({address});
   std::uint64_t printed = 0;
-  for (bool is_first = true;; is_first = false) {
-    for (Followed& process : processes) {
-      const auto page = ask_page(process.address, options.pages.token, "POST", "/log", body);
-      const auto answer = page ? parse_log_answer(*page) : Result<LogAnswer>(page.error());
-      if (!answer && is_first) return answer.error();
-      const bool was_lost = std::exchange(process.is_lost, !answer);
-      if (!answer && !was_lost) {
-        fmt::print(stderr, "ringside log: {}; it is asked again\n", answer.error().message);
-      }
+  for (std::size_t round = 0;; ++round) {
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      Followed& process = processes[i];
+      if (process.is_lost && round % processes.size() != i) continue;
+      const auto answer = ask(process, options, body);
+      if (!answer && round == 0) return answer.error();
+      note(process, answer, clock.steady_now());
       if (!answer) continue;
       for (const std::string& line : answer->lines) {
         fmt::print("{}\n", line);
         if (++printed == options.lines_most) return {};
       }
-      std::fflush(stdout);
-      process.dropped += answer->dropped;
-      tell_dropped(process, clock.steady_now());
+      if (std::fflush(stdout) != 0) return {};  // nobody reads it any more
     }
     std::this_thread::sleep_for(limits::log_poll);
   }

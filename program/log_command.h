@@ -31,6 +31,7 @@ void add_log_flags(CLI::App& app, LogTexts& texts);
 struct LogAnswer {
   std::vector<std::string> lines;
   std::uint64_t dropped = 0;
+  bool begun = false;  // this reader was not known there
 };
 // What an answer of `POST /log` says.
 [[nodiscard]] Result<LogAnswer> parse_log_answer(const std::string& body);

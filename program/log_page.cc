@@ -51,7 +51,8 @@ Result<LogRequest> parse_log_request(std::string_view body) {
 }
 
 std::string to_json(const hop::LogReader::Taken& taken) {
-  ordered_json page{{"lines", ordered_json::array()}, {"dropped", taken.dropped}};
+  ordered_json page{
+      {"lines", ordered_json::array()}, {"dropped", taken.dropped}, {"begun", taken.begun}};
   std::string_view rest = taken.lines;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');

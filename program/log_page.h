@@ -17,7 +17,7 @@ struct LogRequest {
 // `{"reader": "NAME"}`, and what LogFilterTexts has, under its keys. An Error names the remedy.
 [[nodiscard]] Result<LogRequest> parse_log_request(std::string_view body);
 
-// `{"lines": ["…"], "dropped": 0}`.
+// `{"lines": ["…"], "dropped": 0, "begun": false}`.
 [[nodiscard]] std::string to_json(const hop::LogReader::Taken& taken);
 
 // `POST /log`: the requests that were answered since that reader has asked before. From any thread.

@@ -75,10 +75,17 @@ Result<MembershipPointer> MemberService::cut(const CutRequest& request) {
 
 Result<void> MemberService::follow_state(const shard::TopologyRequest& published) {
   const std::lock_guard control(control_);
+  return take(published);
+}
+
+Result<void> MemberService::take(const shard::TopologyRequest& published) {
   const auto present = this->membership();
+  const std::string source = configuration_.state_writer->text();
   if (published.scheme != present->topology->scheme()) {
-    return invalid_input(fmt::format("its scheme is {}, and ours is {}; give both the same",
-                                     published.scheme, present->topology->scheme()));
+    return invalid_input(fmt::format(
+        "its scheme is {}, and ours is {}; give both the same{}", published.scheme,
+        present->topology->scheme(),
+        shared_state_ == nullptr ? "" : ", or take the key state.json out of the ConfigMap"));
   }
   if (!published.state || *published.state == present->topology->state()) return {};
   auto next = tier::with_scheme(present, published.scheme, *published.state);
@@ -86,12 +93,12 @@ Result<void> MemberService::follow_state(const shard::TopologyRequest& published
   if (*next == present) return {};
   if (present->size() > 0 && !(*next)->topology->extends(*present->topology)) {
     log::warning(
-        "the shards that {} writes do not come of those that were known: what is stored "
-        "may have to be fetched again",
-        configuration_.state_writer->text());
+        "the shards that {} has do not come of those that were known: what is stored may have to "
+        "be fetched again",
+        source);
   }
   publish(*next);
-  log_change(present, *next, configuration_.state_writer->text());
+  log_change(present, *next, source);
   const std::lock_guard lock(mutex_);
   if (shared_state_ != nullptr) configuration_.state = *published.state;
   return {};
@@ -102,11 +109,55 @@ void MemberService::share_state(SharedState* shared) {
   shared_state_ = shared;
 }
 
+// 1. A cut is written: the version in use becomes another one.
+// 2. What was read before, and comes now, is older than what is in use: it is not taken.
+Result<void> MemberService::follow_shared() {
+  std::unique_lock control(control_);
+  SharedState* const shared = shared_state_;
+  const std::string before = shared_version_;
+  control.unlock();
+  auto read = shared->read();
+  if (!read) return read.error();
+  control.lock();
+  if (shared_version_ != before) return {};
+  if (!read->state) {
+    shared_version_ = std::move(read->version);
+    return write_shared(*membership()->topology);
+  }
+  shard::TopologyRequest published;
+  published.scheme = read->state->scheme;
+  published.state = std::move(read->state->state);
+  if (is_behind(published)) {  // it was made anew, by a process that had not heard of the last cut
+    shared_version_ = std::move(read->version);
+    return write_shared(*membership()->topology);
+  }
+  auto taken = take(published);
+  if (taken) shared_version_ = std::move(read->version);
+  return taken;
+}
+
+bool MemberService::is_behind(const shard::TopologyRequest& published) const {
+  const auto present = this->membership();
+  if (published.scheme != present->topology->scheme()) return false;
+  if (*published.state == present->topology->state()) return false;
+  const auto theirs = tier::with_scheme(present, published.scheme, *published.state);
+  return theirs && present->topology->extends(*(*theirs)->topology) &&
+         present->topology->state().shards.size() > published.state->shards.size();
+}
+
+Result<void> MemberService::write_shared(const shard::Topology& next) {
+  if (!next.has_state()) return {};
+  auto version = shared_state_->write({std::string(next.scheme()), next.state()}, shared_version_);
+  if (!version) return version.error();
+  shared_version_ = *std::move(version);
+  return {};
+}
+
 Result<void> MemberService::keep(Configuration& kept, const shard::Topology& next) {
   if (shared_state_ == nullptr) return keep_state(kept, next);
   // Other members of the same shards are nobody else's concern.
   if (!next.has_state() || next.state() == membership()->topology->state()) return {};
-  auto written = shared_state_->write({std::string(next.scheme()), next.state()});
+  auto written = write_shared(next);
   if (written) kept.state = next.state();
   return written;
 }

@@ -17,6 +17,7 @@ class MemberService : public Service {
   [[nodiscard]] Result<MembershipPointer> cut(const CutRequest& request) final;
   [[nodiscard]] Result<void> follow_state(const shard::TopologyRequest& published) final;
   void share_state(SharedState* shared) final;
+  [[nodiscard]] Result<void> follow_shared() final;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
 
  protected:
@@ -37,10 +38,16 @@ class MemberService : public Service {
   // Publishes it; where the state is written here, once it is where it is kept.
   [[nodiscard]] Result<MembershipPointer> adopt(MembershipPointer next, std::string_view by);
   [[nodiscard]] Result<void> keep(Configuration& kept, const shard::Topology& next);
+  [[nodiscard]] Result<void> write_shared(const shard::Topology& next);
+  // Whether the shards in use come of those, by cuts.
+  [[nodiscard]] bool is_behind(const shard::TopologyRequest& published) const;
+  [[nodiscard]] Result<void> take(const shard::TopologyRequest& published);
 
   std::mutex control_;                   // one change at a time; before `mutex_`
   SharedState* shared_state_ = nullptr;  // of `control_`; null: it is kept in a file, or elsewhere
-  mutable std::mutex mutex_;             // what is below, and what those who derive say
+  // Of `control_`: of which the state in use is. What is written is made of no other one.
+  std::string shared_version_;
+  mutable std::mutex mutex_;  // what is below, and what those who derive say
   Configuration configuration_;
 };
 

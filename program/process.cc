@@ -81,6 +81,7 @@ int Process::run(const Signals& signals) {
   FileWatch files = watch();
   while (true) {
     const Signals::Event event = signals.wait(limits::file_poll);
+    log::tell_folded();
     if (event == Signals::Event::terminate) return end(signals);
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     const bool changed = files.look();

@@ -46,6 +46,22 @@ AdminServer::Answer refuse(const Error& error) {
 
 }  // namespace
 
+namespace {
+
+// Such a segment is a dot segment only where the path ends: as a beginning it may be of
+// `.well-known` or `..a`, and what it is normalised to would be another beginning.
+bool ends_in_dots(std::string_view url) {
+  std::string segment(url.substr(url.rfind('/') + 1));
+  for (const std::string_view dot : {"%2e", "%2E"}) {
+    for (auto at = segment.find(dot); at != std::string::npos; at = segment.find(dot)) {
+      segment.replace(at, dot.size(), ".");
+    }
+  }
+  return segment == "." || segment == "..";
+}
+
+}  // namespace
+
 Result<http::PurgeTarget> parse_purge_request(std::string_view body) {
   using Scope = http::PurgeTarget::Scope;
   const auto document = parse_strict_json(body);
@@ -71,6 +87,10 @@ Result<http::PurgeTarget> parse_purge_request(std::string_view body) {
   if (is_prefix && url->target.has_query) {
     return invalid_input(
         fmt::format("prefix: {} has a query; write the beginning of a path", quotation(text)));
+  }
+  if (is_prefix && ends_in_dots(text)) {
+    return invalid_input(fmt::format(
+        "prefix: {} ends in dots, which are no name; write one more letter", quotation(text)));
   }
   return http::PurgeTarget{is_prefix ? Scope::below : Scope::uri, std::move(url->host),
                            url->target.text()};

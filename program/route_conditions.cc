@@ -236,14 +236,56 @@ Result<void> check_query_is_kept(const RouteConfiguration& route) {
   return {};
 }
 
-// One that is known and that an unknown one was probably meant to be (RFC 9110 §9.3, RFC 5789, and
-// those of WebDAV); empty: none is near, so the unknown one may be an application's own.
+// The methods of the IANA registry (RFC 9110 §16.1), and PURGE.
+constexpr auto registered_methods = std::to_array<std::string_view>({"ACL",
+                                                                     "BASELINE-CONTROL",
+                                                                     "BIND",
+                                                                     "CHECKIN",
+                                                                     "CHECKOUT",
+                                                                     "CONNECT",
+                                                                     "COPY",
+                                                                     "DELETE",
+                                                                     "GET",
+                                                                     "HEAD",
+                                                                     "LABEL",
+                                                                     "LINK",
+                                                                     "LOCK",
+                                                                     "MERGE",
+                                                                     "MKACTIVITY",
+                                                                     "MKCALENDAR",
+                                                                     "MKCOL",
+                                                                     "MKREDIRECTREF",
+                                                                     "MKWORKSPACE",
+                                                                     "MOVE",
+                                                                     "OPTIONS",
+                                                                     "ORDERPATCH",
+                                                                     "PATCH",
+                                                                     "POST",
+                                                                     "PRI",
+                                                                     "PROPFIND",
+                                                                     "PROPPATCH",
+                                                                     "PURGE",
+                                                                     "PUT",
+                                                                     "QUERY",
+                                                                     "REBIND",
+                                                                     "REPORT",
+                                                                     "SEARCH",
+                                                                     "TRACE",
+                                                                     "UNBIND",
+                                                                     "UNCHECKOUT",
+                                                                     "UNLINK",
+                                                                     "UNLOCK",
+                                                                     "UPDATE",
+                                                                     "UPDATEREDIRECTREF",
+                                                                     "VERSION-CONTROL"});
+
+// What an unregistered method was probably meant to be; empty: it may be an application's own.
 std::string_view meant_method(std::string_view method) {
-  static constexpr std::array<std::string_view, 20> known = {
-      "GET",   "HEAD", "POST", "PUT",    "DELETE", "OPTIONS", "PATCH", "PURGE", "TRACE",  "CONNECT",
-      "QUERY", "COPY", "LOCK", "UNLOCK", "MKCOL",  "MOVE",    "LINK",  "BIND",  "REPORT", "SEARCH"};
-  if (std::find(known.begin(), known.end(), method) != known.end()) return {};
-  return closest(method, known);
+  constexpr auto usual =
+      std::to_array<std::string_view>({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"});
+  const bool is_registered = std::find(registered_methods.begin(), registered_methods.end(),
+                                       method) != registered_methods.end();
+  return is_registered ? std::string_view() : closest(method, usual);
 }
 
 }  // namespace

@@ -56,9 +56,12 @@ class Service {
   [[nodiscard]] virtual Result<MembershipPointer> cut(const CutRequest& request) = 0;
   // The state that its writer published; refused where it is of another scheme.
   [[nodiscard]] virtual Result<void> follow_state(const shard::TopologyRequest& published) = 0;
-  // Where the state is kept that is written here, if not in a file. Outlives the service; before it
-  // is asked for a cut.
+  // Where the state is kept that every process of the tier writes; before the service is asked for
+  // a cut. It must live until share_state(nullptr).
   virtual void share_state(SharedState* /*shared*/) {}
+  // Reads it, and follows it; where nobody has written any yet, writes the one in use.
+  // ErrorKind::refused: another process was first.
+  [[nodiscard]] virtual Result<void> follow_shared() { return {}; }
   // What is to be asked of the writer for shards of ours that are too full.
   [[nodiscard]] virtual std::optional<CutRequest> cut_wanted() { return std::nullopt; }
   // Membership from the source that is watched.

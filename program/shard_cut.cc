@@ -185,14 +185,14 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
 }
 
 std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
-                                        const Configuration& configuration) {
+                                        const cache::CutTerms& terms) {
   const auto topology = replica.settings()->membership->topology;
-  auto cut = replica.cut_wanted(*topology, {configuration.split_above, configuration.place_keys});
+  auto cut = replica.cut_wanted(*topology, terms);
   if (!cut) return std::nullopt;
   CutRequest request{
       std::string(topology->scheme()), topology->state().shards.size(), cut->shard, {}, {}, {}};
   request.only_new = cut->only_new;
-  for (const std::string& at : cut->at) request.at.push_back(key_text(at));
+  for (const std::string& at : cut->at) request.at.push_back(key_text_of_at(at));
   return request;
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "cache/replica.h"
-#include "program/configuration.h"
 #include "shard/topology.h"
 
 namespace ringside::program {
@@ -38,6 +37,6 @@ struct CutRequest {
 
 // What a replica asks for, by --split-above and --place-keys.
 [[nodiscard]] std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
-                                                      const Configuration& configuration);
+                                                      const cache::CutTerms& terms);
 
 }  // namespace ringside::program

@@ -26,15 +26,22 @@ Result<std::string> ask(const Endpoint& writer, const std::string& method, const
                            answer->body.substr(0, answer->body.find('\n')))};
 }
 
+std::unique_ptr<SharedState> share(Service& service, std::unique_ptr<SharedState> shared) {
+  service.share_state(shared.get());
+  return shared;
+}
+
 }  // namespace
 
+// The service knows of the shared state before anybody can ask it for a cut.
 ShardKeeper::ShardKeeper(const Configuration& configuration, Service& service,
                          std::unique_ptr<SharedState> shared)
     : source_(configuration.state_writer->text()),
       writer_(configuration.state_writer->at),
-      shared_(std::move(shared)),
+      shared_(share(service, std::move(shared))),
       token_file_(configuration.admin_token_file),
       service_(service),
+      pause_(shared_ ? limits::state_config_map_poll : limits::state_poll),
       thread_([this] {
         pthread_setname_np(pthread_self(), "shards");
         run();
@@ -70,12 +77,10 @@ std::string ShardKeeper::line() const {
 }
 
 void ShardKeeper::run() {
-  if (shared_) service_.share_state(shared_.get());
-  const Milliseconds pause = shared_ ? limits::state_config_map_poll : limits::state_poll;
   while (true) {
     look();
     std::unique_lock lock(mutex_);
-    told_.wait_for(lock, pause, [&] { return is_told_ || is_ending_; });
+    told_.wait_for(lock, pause_, [&] { return is_told_ || is_ending_; });
     if (is_ending_) return;
     is_told_ = false;
   }
@@ -91,27 +96,28 @@ void ShardKeeper::look() {
     --looks_to_pass_;
     return;
   }
-  const auto asked = ask_for_cut();
+  auto asked = ask_for_cut();
+  const auto was_second = [&] { return shared_ && asked.error().kind == ErrorKind::refused; };
+  if (!asked && was_second()) {  // what is there now may need another cut, or none
+    note(follow());
+    asked = ask_for_cut();
+  }
   if (asked) {
     failures_ = 0;
     return;
   }
-  // Another one may have cut the same shard, or moved it, which the next look shows.
-  constexpr unsigned looks_most = limits::cut_pause / limits::state_poll;
+  if (was_second()) return;  // the next look shows what the others have made of it
+  const auto looks_most = static_cast<unsigned>(limits::cut_pause / pause_);
   looks_to_pass_ = std::min(1U << std::min(failures_++, 10U), looks_most);
-  log::warning("a shard that is too full is not cut, and asked for again later: {}",
+  log::warning("the shards stay as they are, and their change is asked for again later: {}",
                asked.error().message);
 }
 
 Result<void> ShardKeeper::follow() {
   if (shared_) {
-    const auto state = shared_->read();
-    if (!state) return state.error();
-    if (!*state) return {};  // nobody has cut anything yet
-    shard::TopologyRequest published;
-    published.scheme = (*state)->scheme;
-    published.state = (*state)->state;
-    return service_.follow_state(published);
+    auto followed = service_.follow_shared();
+    const bool was_second = !followed && followed.error().kind == ErrorKind::refused;
+    return was_second ? service_.follow_shared() : followed;
   }
   const auto page = ask(*writer_, "GET", "/topology", "", "");
   if (!page) return page.error();

@@ -14,7 +14,8 @@
 namespace ringside::program {
 
 // Keeps the shards of a process as their writer, or a ConfigMap, has them (--state-writer), and
-// asks for a cut where one of its own is too full (--split-above). A thread of its own; the first
+// asks for a cut where one of its own is too full (--split-above), or for keys to be placed
+// (--place-keys). A thread of its own; the first
 // look is at the start, the next ones every limits::state_poll or state_config_map_poll. While the
 // writer is away everything stays as it was heard last, and nothing is cut.
 class ShardKeeper {
@@ -46,6 +47,7 @@ class ShardKeeper {
   const std::unique_ptr<SharedState> shared_;
   const std::string token_file_;
   Service& service_;
+  const Milliseconds pause_;    // between two looks
   unsigned looks_to_pass_ = 0;  // before a cut is asked for again
   unsigned failures_ = 0;       // of those that were asked for, in a row
   mutable std::mutex mutex_;    // what is below

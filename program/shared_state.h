@@ -1,6 +1,5 @@
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -11,29 +10,31 @@
 namespace ringside::program {
 
 // The state of a scheme in a ConfigMap, which every process of the tier may write
-// (`--state-writer configmap:NAME`), as files of `--state` have it. What is written was made of
-// what was read last: who comes second is refused, reads again, and cuts what there is then.
-// Thread-safe; each call blocks for limits::state_timeout at most.
+// (`--state-writer configmap:NAME`), in the form of files of `--state`. Thread-safe; each call
+// blocks: for a connection, and for the answer, limits::state_timeout each.
 class SharedState {
  public:
   SharedState(const k8s::ConfigMapName& name, k8s::Access access);
 
-  // What is written there; nullopt: nothing is yet. An Error names the remedy.
-  [[nodiscard]] Result<std::optional<shard::StateFile>> read();
-  // ErrorKind::refused: somebody has written since, or it was not read yet.
-  [[nodiscard]] Result<void> write(const shard::StateFile& state);
+  // A version is the API server's: another one means that somebody has written.
+  struct Read {
+    std::optional<shard::StateFile> state;  // nullopt: nobody has written any yet
+    std::string version;
+  };
+  // An Error names the remedy.
+  [[nodiscard]] Result<Read> read();
+  // Writes a state that was made of the one of `version`; the version after it.
+  // ErrorKind::refused: somebody has written since, so nothing is written.
+  [[nodiscard]] Result<std::string> write(const shard::StateFile& state,
+                                          const std::string& version);
 
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }  // for messages
   // From any thread: whatever waits ends at once.
   void stop() noexcept { config_map_.stop(); }
 
  private:
-  [[nodiscard]] Result<std::optional<shard::StateFile>> take(const k8s::ConfigMap::Value& value);
-
-  const std::string where_;  // for messages
+  const std::string where_;
   k8s::ConfigMap config_map_;
-  std::mutex mutex_;                      // one question at a time; of what is below
-  std::string version_;                   // that was read or written last; empty: none
-  std::optional<shard::StateFile> last_;  // of that version
 };
 
 }  // namespace ringside::program

@@ -18,7 +18,7 @@ constexpr int nobody_writes = 404;
 
 void print_shards(const std::vector<shard::Shard>& shards, std::size_t before) {
   for (std::size_t i = std::min(before, shards.size() - 1); i < shards.size(); ++i) {
-    fmt::print("           {} {} of {}\n", i, quotation(key_text(shards[i].at)),
+    fmt::print("           {} {} of {}\n", i, quotation(key_text_of_at(shards[i].at)),
                shards[i].owner.empty() ? "nobody in particular" : shards[i].owner);
   }
 }

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
+#include "base/file.h"
 #include "base/limits.h"
+#include "shard/directory.h"
 
 namespace ringside::program {
 namespace {
@@ -124,7 +128,8 @@ bool is_state_database(const std::string& path) {
 }
 
 Result<shard::StateFile> read_state_database(const std::string& path) {
-  const auto database = open(path, SQLITE_OPEN_READONLY);
+  // Not for reading alone: what a crash has left half done is taken back first.
+  const auto database = open(path, SQLITE_OPEN_READWRITE);
   if (!database) return database.error();
   if (auto checked = check_format(database->get()); !checked) return checked.error();
   shard::StateFile file;
@@ -140,6 +145,7 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
     if (!more) return more.error();
     if (!*more) return file;
     const std::size_t number = file.state.shards.size();
+    if (number == shard::directory_keys) return invalid_input("it has too many keys");
     if (row.number(0) != static_cast<std::int64_t>(number)) {
       return invalid_input(fmt::format("its keys have no number {}", number));
     }
@@ -147,24 +153,41 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
   }
 }
 
-// Its folder is on the disk, too, when a transaction ends (SQLite, "How To Corrupt", 3.1).
+namespace {
+
+// A new one is made beside its place: whoever finds a file there finds a whole one.
+Result<void> make_database(const std::string& path, const shard::StateFile& file) {
+  const std::string draft = path + ".new";
+  std::error_code ignored;
+  std::filesystem::remove(draft, ignored);
+  {
+    const auto database = open(draft, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (!database) return database.error();
+    const std::string begin = fmt::format(
+        "BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {};"
+        "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT NULL, fallback TEXT NOT NULL);"
+        "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT NULL, owner TEXT NOT NULL)",
+        application_id, format);
+    sqlite3* const own = database->get();
+    if (auto made = run(own, begin); !made) return made;
+    if (auto written = write_rows(own, file); !written) return written;
+    if (auto ended = run(own, "COMMIT"); !ended) return ended;
+  }
+  const auto bytes = read_file(draft, limits::state_file_size_bytes);
+  std::filesystem::remove(draft, ignored);
+  return bytes ? replace_file(path, *bytes) : bytes.error();
+}
+
+}  // namespace
+
+// EXTRA: the folder is on the disk, too, when a transaction ends.
 Result<void> write_state_database(const std::string& path, const shard::StateFile& file) {
-  const bool is_new = !is_state_database(path);
-  const auto database = open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!is_state_database(path)) return make_database(path, file);
+  const auto database = open(path, SQLITE_OPEN_READWRITE);
   if (!database) return database.error();
   sqlite3* const own = database->get();
+  if (auto checked = check_format(own); !checked) return checked;
   if (auto begun = run(own, "PRAGMA synchronous = EXTRA; BEGIN IMMEDIATE"); !begun) return begun;
-  if (is_new) {
-    auto made = run(own, fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};"
-                                     "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT "
-                                     "NULL, fallback TEXT NOT NULL);"
-                                     "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT "
-                                     "NULL, owner TEXT NOT NULL)",
-                                     application_id, format));
-    if (!made) return made;
-  } else if (auto checked = check_format(own); !checked) {
-    return checked;
-  }
   if (auto written = write_rows(own, file); !written) return written;
   return run(own, "COMMIT");
 }

@@ -15,8 +15,9 @@ namespace ringside::program {
 // An Error says what is wrong, without the path and the remedy.
 [[nodiscard]] Result<shard::StateFile> read_state_database(const std::string& path);
 
-// Writes the rows that differ, all of them or none; they are on the disk when this returns. A file
-// that is not there is made. The Error is what SQLite says.
+// Writes the rows that differ, all of them or none; they are on the disk when this returns. Where
+// there is no such file, one is put in its place whole. The Error is what SQLite, or the system,
+// says.
 [[nodiscard]] Result<void> write_state_database(const std::string& path,
                                                 const shard::StateFile& file);
 

@@ -15,13 +15,13 @@ namespace ringside::program {
 namespace {
 
 Result<shard::StateFile> read_any(const std::string& path) {
-  const auto of_file = [&](Error error) {
-    error.message = fmt::format("{}: {}", path, error.message);
+  const auto of_file = [&](Error error, const char* remedy) {
+    error.message = fmt::format("{}: {}{}", path, error.message, remedy);
     return error;
   };
   if (is_state_database(path)) {
     auto read = read_state_database(path);
-    return read ? read : of_file(read.error());
+    return read ? read : of_file(read.error(), "; give a file that Ringside has written");
   }
   auto text = read_file(path, limits::state_file_size_bytes);
   if (!text) {
@@ -29,14 +29,19 @@ Result<shard::StateFile> read_any(const std::string& path) {
     error.message += "; give a file that this process may read";
     return error;
   }
+  if (text->empty()) {
+    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
+                 fmt::format("{}: is empty; give a file with a state", path)};
+  }
   auto parsed = shard::parse_state_file(*text);
-  return parsed ? parsed : of_file(parsed.error());
+  return parsed ? parsed : of_file(parsed.error(), "");
 }
 
 // As the file is. A new one of a directory, where keys come one by one, is a database.
 Result<void> write(const std::string& path, const shard::StateFile& file) {
-  std::error_code ignored;
-  const bool is_new = !std::filesystem::exists(path, ignored);
+  std::error_code missing;
+  const auto size_bytes = std::filesystem::file_size(path, missing);
+  const bool is_new = missing || size_bytes == 0;
   if (is_state_database(path) || (is_new && file.scheme == "directory")) {
     return write_state_database(path, file);
   }

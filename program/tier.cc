@@ -257,8 +257,9 @@ Result<MembershipPointer> Tier::cut(const CutRequest& request) {
 
 std::optional<CutRequest> Tier::cut_wanted() {
   const Shape present = shape();
+  const cache::CutTerms terms{present.configuration.split_above, present.configuration.place_keys};
   for (const auto& replica : present.replicas) {
-    if (auto cut = cut_wanted_of(*replica, present.configuration)) return cut;
+    if (auto cut = cut_wanted_of(*replica, terms)) return cut;
   }
   return std::nullopt;
 }

@@ -77,7 +77,7 @@ std::string_view why_nothing_was_purged(const http::PurgeTarget& purged) noexcep
   }
   if (purged.scope == Scope::below) {
     return "Nothing that is stored begins so. Write the URL as clients ask for it, with the same "
-           "host and port";
+           "host and port, and single slashes where the routes merge them";
   }
   return "Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, "
          "path and query";

@@ -147,6 +147,20 @@ class OfProcesses(Moves):
                 self.assertEqual(front.get(PATHS[0], client, Host=HOST).body, b"new")
         self.assertEqual(self.source.count(), asked)
 
+    def test_a_leaver_keeps_what_a_purge_of_what_begins_alike_does_not_mean(self):
+        self.ask_all(self.fronts[0])
+        leaver, rest = self.replicas[3], self.replicas[:3]
+        for process in (*rest, *self.fronts):
+            self.tell(process, rest)
+        held = leaver.metric("ringside_store_entries")
+        answer = self.fronts[0].administer("POST", "/purge", {"prefix": f"http://{HOST}{PATHS[0]}"})
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertGreater(leaver.metric("ringside_store_entries"), held // 2)
+        asked = self.source.count()
+        for client in CLIENTS:
+            self.fronts[1].get(PATHS[0], client, Host=HOST)
+        self.assertEqual(self.source.count(), asked + len(CLIENTS), "what is meant is gone")
+
     def test_who_is_told_to_end_gives_what_it_has_to_the_next_owners(self):
         self.ask_all(self.fronts[0])
         leaver = self.replicas[1]

@@ -226,7 +226,10 @@ def rights(documents: Documents) -> Mistakes:
     bindings = of_kind(documents, "RoleBinding", "ClusterRoleBinding")
     here = one(documents, "StatefulSet", TIER)["metadata"]["namespace"]
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": here}
-    if len(bindings) != len(wanted) or any(one["subjects"] != [subject] for one in bindings):
+    bound = sorted(one["roleRef"]["name"] for one in bindings)
+    if bound != sorted(role["metadata"]["name"] for role in roles) or any(
+        one["subjects"] != [subject] for one in bindings
+    ):
         yield "the rights are not bound to the service account alone"
     account = one(documents, "ServiceAccount", ACCOUNT)
     if account is None or account.get("automountServiceAccountToken") is not False:

@@ -31,5 +31,12 @@ TEST(KeyText, IsReadAsItIsWrittenInAShellToo) {
   for (const auto& [text, key] : rows) EXPECT_EQ(key_of_text(text), key);
 }
 
+// The line feed of an empty last value was taken for what ends a key.
+TEST(KeyText, AKeyOfAStateIsReadAsItWasWritten) {
+  for (const char* const at : {"", "/a", "DE\n/a", "/a\n", "\n\n", "a b\n"}) {
+    EXPECT_EQ(key_of_text(key_text_of_at(at)), at);
+  }
+}
+
 }  // namespace
 }  // namespace ringside::program

@@ -24,12 +24,26 @@ TEST(PurgeRequest, NormalisesAsRequestsAre) {
 
 // Nothing but a plain wish may empty a store.
 TEST(PurgeRequest, RefusesEverythingElse) {
-  for (const char* const body :
-       {"", "{}", "[]", "true", R"({"all": false})", R"({"all": "true"})", R"({"all": 1})",
-        R"({"all": true, "url": "http://h/"})", R"({"url": 1})", R"({"url": ""})",
-        R"({"url": "/only/a/path"})", R"({"prefix": "/a"})", R"({"prefix": "http://h/a?b"})",
-        R"({"prefix": "http://h/a", "all": true})", R"({"url": "http:///x"})",
-        R"({"uri": "http://h/"})", R"({"url": "http://h/a", "url": "http://h/b"})"}) {
+  for (const char* const body : {"",
+                                 "{}",
+                                 "[]",
+                                 "true",
+                                 R"({"all": false})",
+                                 R"({"all": "true"})",
+                                 R"({"all": 1})",
+                                 R"({"all": true, "url": "http://h/"})",
+                                 R"({"url": 1})",
+                                 R"({"url": ""})",
+                                 R"({"url": "/only/a/path"})",
+                                 R"({"prefix": "/a"})",
+                                 R"({"prefix": "http://h/."})",
+                                 R"({"prefix": "http://h/docs/.."})",
+                                 R"({"prefix": "http://h/a/%2e%2E"})",
+                                 R"({"prefix": "http://h/a?b"})",
+                                 R"({"prefix": "http://h/a", "all": true})",
+                                 R"({"url": "http:///x"})",
+                                 R"({"uri": "http://h/"})",
+                                 R"({"url": "http://h/a", "url": "http://h/b"})"}) {
     EXPECT_FALSE(parse_purge_request(body)) << body;
   }
 }

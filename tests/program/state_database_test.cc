@@ -79,6 +79,32 @@ TEST_F(StateDatabase, ADamagedOneIsAnError) {
   EXPECT_NE(failure(), "");
 }
 
+// Killed within a commit, a process left a journal, and could not read its directory any more.
+TEST_F(StateDatabase, WhatACrashLeftHalfDoneIsTakenBack) {
+  ASSERT_TRUE(write_state_database(path_, directory(3'000)));
+  const std::string crash = fmt::format(
+      "python3 -c 'import os, shutil, sqlite3\n"
+      "c = sqlite3.connect(\"{0}\", isolation_level=None)\n"
+      "c.execute(\"PRAGMA cache_size = 1\")\n"
+      "c.execute(\"BEGIN\")\n"
+      "c.execute(\"UPDATE keys SET owner = 7\")\n"
+      "shutil.copy(\"{0}\", \"{0}.crashed\")\n"
+      "shutil.copy(\"{0}-journal\", \"{0}.crashed-journal\")'",
+      path_);
+  ASSERT_EQ(std::system(crash.c_str()), 0);
+  const auto read = read_state_database(path_ + ".crashed");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->state, directory(3'000).state);
+}
+
+TEST_F(StateDatabase, AnEmptyFileIsMadeOne) {
+  std::ofstream(path_).close();
+  const auto written = write_state_database(path_, directory(2));
+  ASSERT_TRUE(written) << written.error().message;
+  expect_read(directory(2));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".new"));
+}
+
 TEST_F(StateDatabase, OneOfAnotherProgramIsLeftAlone) {
   const std::string make = fmt::format(
       "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
