@@ -89,11 +89,25 @@ void AccessLog::Queue::write(AccessRecord& record) noexcept {
   if (waiting + 1 == slots_.size() / 2) log_.wake();
 }
 
-void AccessLog::Queue::choose_followers(AccessRecord& record, bool has_room) {
+void AccessLog::Queue::look_at_readers() {
   if (const std::uint64_t now = log_.readers_.generation(); now != readers_seen_) {
     readers_ = log_.readers_.list();
     readers_seen_ = now;
   }
+}
+
+// At full load this is so most of the time: to be counted must cost less than to be told of.
+bool AccessLog::Queue::is_missed_by_all() {
+  look_at_readers();
+  for (const auto& reader : *readers_) {
+    if (!reader->would_miss()) return false;
+  }
+  for (const auto& reader : *readers_) reader->miss();
+  return true;
+}
+
+void AccessLog::Queue::choose_followers(AccessRecord& record, bool has_room) {
+  look_at_readers();
   record.followers = {};
   for (std::size_t i = 0; i < readers_->size(); ++i) {
     if ((*readers_)[i]->claim(record, has_room)) record.followers.chosen.set(i);

@@ -26,10 +26,10 @@ class AccessLog {
   class Queue {
    public:
     explicit Queue(AccessLog& log) : log_(log) {}
-    // Whether anybody is told of requests now. A request that begins while nobody is needs no
-    // record.
-    [[nodiscard]] bool is_wanted() const noexcept {
-      return log_.is_written() || log_.readers_.any();
+    // Whether anybody is told of the request that begins now; else it needs no record. On the
+    // core's thread.
+    [[nodiscard]] bool is_wanted() {
+      return log_.is_written() || (log_.readers_.any() && !is_missed_by_all());
     }
     // Takes the record and gives back an old one, whose strings are to be used again. On the core's
     // thread; never waits for a file or a reader.
@@ -39,6 +39,8 @@ class AccessLog {
     friend class AccessLog;
     // Appends lines until `out` is as long as is written at once; false where nothing was left.
     bool take(std::string& out);
+    void look_at_readers();
+    [[nodiscard]] bool is_missed_by_all();
     void choose_followers(AccessRecord& record, bool has_room);
     void tell(Followers& followers, std::string_view line);
     // Tells the followers of what waits for the file, which goes on waiting.

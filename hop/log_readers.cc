@@ -24,7 +24,7 @@ bool LogReader::claim(const AccessRecord& record, bool can_be_written) noexcept 
     claimed_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
-  dropped_.fetch_add(1, std::memory_order_relaxed);
+  miss();
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/time.h"
 #include "hop/access_record.h"
 
@@ -26,6 +27,7 @@ struct LogFilter {
   std::chrono::microseconds slower_than{-1};
 
   [[nodiscard]] bool matches(const AccessRecord& record) const noexcept;
+  bool operator==(const LogFilter&) const = default;
 };
 
 // One who follows the requests of a process while they are answered. Its lines wait for it, up to
@@ -34,12 +36,18 @@ struct LogFilter {
 class LogReader {
  public:
   LogReader(std::string name, LogFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+      : name_(std::move(name)), filter_(std::move(filter)), wants_all_(filter_ == LogFilter{}) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   // Whether it is to be told of the record, and has room. Where it has none, that is counted. On
   // any core's thread; never waits.
   [[nodiscard]] bool claim(const AccessRecord& record, bool can_be_written) noexcept;
+  // Whether it has no room for the next request, and would be told of it whatever becomes of it; so
+  // that it needs no record to be counted.
+  [[nodiscard]] bool would_miss() const noexcept {
+    return wants_all_ && claimed_.load(std::memory_order_relaxed) >= limits::log_reader_lines;
+  }
+  void miss() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
   // What was claimed: the record's line.
   void append(std::string_view line);
 
@@ -57,6 +65,7 @@ class LogReader {
  private:
   const std::string name_;
   const LogFilter filter_;
+  const bool wants_all_;
   std::atomic<std::size_t> claimed_{0};  // lines that wait, or are on their way
   std::atomic<std::uint64_t> dropped_{0};
   std::mutex mutex_;

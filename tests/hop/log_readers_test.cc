@@ -179,6 +179,22 @@ TEST(AccessLog, WithoutAFileNothingIsWantedUntilSomebodyFollows) {
   EXPECT_EQ(log->figures().written, 0U) << "there is no file";
 }
 
+TEST(AccessLog, WhoHasNoRoomForMoreNeedsNoRecordToBeCounted) {
+  const auto log = AccessLog::unwritten(1, clock);
+  auto& queue = log->queue(0);
+  ASSERT_TRUE(log->follow("all", {}));
+  for (std::size_t i = 0; i < limits::log_reader_lines; ++i) {
+    ASSERT_TRUE(queue.is_wanted());
+    AccessRecord record = some_record();
+    queue.write(record);
+  }
+  EXPECT_FALSE(queue.is_wanted());
+  EXPECT_FALSE(queue.is_wanted());
+  ASSERT_TRUE(log->follow("hits", {.result = "hit"}));
+  EXPECT_TRUE(queue.is_wanted()) << "this one may have room, and may not be meant";
+  EXPECT_EQ(followed_until(*log, "all", limits::log_reader_lines).dropped, 2U);
+}
+
 TEST(AccessLog, EachReaderIsToldOfWhatItAskedFor) {
   const auto log = AccessLog::unwritten(1, clock);
   ASSERT_TRUE(log->follow("all", {}));
