@@ -123,16 +123,24 @@ void AccessLog::Queue::tell(Followers& followers, std::string_view line) {
   followers = {};
 }
 
-// The slots up to `written_` are the writer's until it has taken them.
+// The slots up to `written_` are the writer's until it has taken them. What is oldest makes room,
+// and is missing in the file: else a file that takes nothing would leave none for who follows.
 void AccessLog::Queue::tell_ahead() {
   const std::size_t end = written_.load(std::memory_order_acquire);
+  std::size_t next = taken_.load(std::memory_order_relaxed);
   std::string line;
-  for (std::size_t next = taken_.load(std::memory_order_relaxed); next != end; ++next) {
+  for (; next != end; ++next) {
     AccessRecord& record = slots_[next % slots_.size()];
     if (!record.followers.list) continue;
     line.clear();
     append_log_line(line, record);
     tell(record.followers, line);
+  }
+  next = taken_.load(std::memory_order_relaxed);
+  while (end - next > slots_.size() / 2) {
+    shrink(slots_[next % slots_.size()]);
+    taken_.store(++next, std::memory_order_release);
+    dropped_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -223,7 +231,7 @@ void AccessLog::run() {
     if (!batch_.empty()) {
       const bool is_stuck = !flush();
       if (is_stuck && last_round) break;
-      if (is_stuck && readers_.any()) tell_ahead();
+      if (!batch_.empty() && readers_.any()) tell_ahead();
       continue;
     }
     if (last_round) return;

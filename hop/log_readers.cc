@@ -82,7 +82,7 @@ bool LogReaders::make_room(List& list, SteadyPoint now) {
   const auto silent = std::min_element(list.begin(), list.end(), [](const auto& a, const auto& b) {
     return a->asked_at < b->asked_at;
   });
-  if (now - (*silent)->asked_at < 5 * limits::log_poll) return false;
+  if (now - (*silent)->asked_at < limits::log_reader_patience / 2) return false;
   list.erase(silent);
   return true;
 }

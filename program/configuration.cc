@@ -73,7 +73,8 @@ Result<void> check_state(const Configuration& configuration) {
   const auto& writer = configuration.state_writer;
   if (writer && writer->at && writer->at == configuration.admin) {
     return missing(configuration, "state-writer", "is this process's own admin address",
-                   "write self if this process writes the shards");
+                   "write self if this process writes the shards, else the address of the one "
+                   "that does");
   }
   if (!writer || !writer->config_map || configuration.state_file.empty()) return {};
   return missing(configuration, "state", "excludes --state-writer configmap:NAME",
@@ -136,8 +137,8 @@ Result<void> check_up(const Configuration& configuration) {
   if (configuration.memory.percent > 0) {
     return missing(
         configuration, "memory",
-        fmt::format("{}% is a share, but `up` has several stores", configuration.memory.percent),
-        "write the size of each, such as 256MiB");
+        fmt::format("{}% is a share, but `up` runs several replicas", configuration.memory.percent),
+        "write a size, which each of them gets, such as 256MiB");
   }
   return {};
 }

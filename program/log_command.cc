@@ -59,9 +59,10 @@ void tell_dropped(Followed& process, SteadyPoint now) {
              grouped(limits::log_reader_lines));
 }
 
-Result<LogAnswer> ask(const Followed& process, const LogOptions& options, const std::string& body) {
+Result<LogAnswer> ask(const Followed& process, const LogOptions& options, const std::string& body,
+                      Milliseconds timeout) {
   const auto page =
-      ask_page(process.address, options.pages.token, "POST", "/log", body, {200}, answer_timeout);
+      ask_page(process.address, options.pages.token, "POST", "/log", body, {200}, timeout);
   return page ? parse_log_answer(*page) : page.error();
 }
 
@@ -121,26 +122,47 @@ Result<LogAnswer> parse_log_answer(const std::string& body) {
                fmt::format("the answer is no part of a log: {}; is it the same release?", why)};
 }
 
-// Of those that are lost one is asked in a round, since each may let us wait.
+namespace {
+
+// Whose turn it is among those that are lost: one in a round, since each may let us wait.
+std::size_t next_lost(const std::vector<Followed>& processes, std::size_t last) {
+  for (std::size_t i = 1; i <= processes.size(); ++i) {
+    const std::size_t index = (last + i) % processes.size();
+    if (processes[index].is_lost) return index;
+  }
+  return processes.size();
+}
+
+// Prints them; false: that is enough, or nobody reads it any more.
+bool print_lines(const std::vector<std::string>& lines, std::uint64_t& printed,
+                 std::uint64_t most) {
+  for (const std::string& line : lines) {
+    fmt::print("{}\n", line);
+    if (++printed == most) return false;
+  }
+  return std::fflush(stdout) == 0;
+}
+
+}  // namespace
+
 Result<void> run_log(const LogOptions& options, const Clock& clock) {
   std::signal(SIGPIPE, SIG_IGN);  // a process that goes away must not end us; stdout is looked at
   const std::string body = body_of(options.filter);
   std::vector<Followed> processes;
   for (const Endpoint& address : options.pages.addresses) processes.push_back({address});
   std::uint64_t printed = 0;
-  for (std::size_t round = 0;; ++round) {
+  std::size_t lost = 0;
+  for (bool is_first = true;; is_first = false) {
+    lost = next_lost(processes, lost);
+    Milliseconds timeout = answer_timeout;
     for (std::size_t i = 0; i < processes.size(); ++i) {
       Followed& process = processes[i];
-      if (process.is_lost && round % processes.size() != i) continue;
-      const auto answer = ask(process, options, body);
-      if (!answer && round == 0) return answer.error();
+      if (process.is_lost && i != lost) continue;
+      const auto answer = ask(process, options, body, timeout);
+      if (!answer && is_first) return answer.error();
       note(process, answer, clock.steady_now());
-      if (!answer) continue;
-      for (const std::string& line : answer->lines) {
-        fmt::print("{}\n", line);
-        if (++printed == options.lines_most) return {};
-      }
-      if (std::fflush(stdout) != 0) return {};  // nobody reads it any more
+      if (!answer) timeout = limits::log_poll;  // of several that are silent only one is waited for
+      if (answer && !print_lines(answer->lines, printed, options.lines_most)) return {};
     }
     std::this_thread::sleep_for(limits::log_poll);
   }

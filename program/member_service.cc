@@ -22,6 +22,8 @@ Result<void> MemberService::apply(const Configuration& loaded) {
   if (!membership) return membership.error();
   const MembershipPointer following = *membership;
   if (auto published = publish(next, *std::move(membership)); !published) return published;
+  // What is shared is of another scheme, and is not written over before it was followed.
+  if (following->topology->scheme() != present->topology->scheme()) shared_version_.clear();
   log_change(present, following, "a reload");
   const std::lock_guard lock(mutex_);
   configuration_ = next;

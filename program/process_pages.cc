@@ -200,7 +200,10 @@ AdminServer::Answer Process::split(std::string_view body) {
   const auto request = parse_cut_request(body);
   if (!request) return refuse(request.error());
   const auto membership = service_.cut(*request);
-  if (!membership) return refuse(membership.error());
+  if (!membership) {
+    if (keeper_ != nullptr) keeper_->look_again();  // somebody else may have been first
+    return refuse(membership.error());
+  }
   return json(tier::to_json(**membership, service_.self()));
 }
 

@@ -38,8 +38,8 @@ Result<std::string> ask(const ScaleOptions& options, const std::string& method,
   if (answer->status == ok) return std::move(answer->body);
   if (answer->status == not_found) {
     return invalid_input(
-        fmt::format("{}: what answers there is no `ringside up`; give its --admin, "
-                    "or change another tier by `ringside topology`",
+        fmt::format("{}: what answers there is no `ringside up`; give --admin the address that it "
+                    "printed behind \"admin on\", or change another tier by `ringside topology`",
                     options.admin.text()));
   }
   constexpr int unauthorized = 401;

@@ -172,6 +172,10 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
     return invalid_input(fmt::format("to: there is no replica {}", quotation(name)));
   }
   const bool is_placed = topology.scheme() == "directory" && !cut.at.empty();
+  if (is_placed && topology.members().empty() && cut.owners.size() < cut.at.size()) {
+    return Error{ErrorKind::refused, ErrorSource::ourselves, Retry::yes,
+                 "to: the replicas are not known here yet; ask again in a moment"};
+  }
   while (cut.owners.size() < std::max<std::size_t>(cut.at.size(), 1)) {
     if (topology.members().empty()) break;
     const auto first_sight = [&](const std::string& key) {

@@ -84,7 +84,7 @@ void tell_assumption(const Configuration& configuration, const tier::Membership&
   if (!configuration.replicas.empty() || configuration.replica_count) return;
   fmt::print(stderr,
              "ringside shard: without --replicas these are the owners among {} replicas, cache-0 "
-             "to cache-{}; give the tier's\n",
+             "to cache-{}; for your own tier give its number of replicas, or NAME=HOST:PORT,…\n",
              membership.size(), membership.size() - 1);
 }
 

@@ -175,6 +175,7 @@ Result<void> make_database(const std::string& path, const shard::StateFile& file
   }
   const auto bytes = read_file(draft, limits::state_file_size_bytes);
   std::filesystem::remove(draft, ignored);
+  std::filesystem::remove(path + "-journal", ignored);  // of one that was here before
   return bytes ? replace_file(path, *bytes) : bytes.error();
 }
 

@@ -235,7 +235,7 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
   if (!is_same_tier) {
     return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                  "`ringside up` starts its replicas itself; change their number with `ringside "
-                 "scale N` or PUT /scale, and the scheme with its configuration"};
+                 "scale N` or PUT /scale, and the scheme in its configuration file"};
   }
   return adopt(present, *std::move(next), "PUT /topology");
 }

@@ -68,9 +68,9 @@ Error no_shards(std::string_view scheme) {
   for (const SchemeEntry& entry : entries) {
     if (entry.has_state()) with.push_back(entry.name);
   }
-  return invalid_input(
-      fmt::format("the scheme {} has no shards that could be cut; those of {} have", scheme,
-                  fmt::join(with, ", ")));
+  return invalid_input(fmt::format(
+      "the scheme {} has no shards to split; add replicas, or choose one of {} as --scheme", scheme,
+      fmt::join(with, ", ")));
 }
 
 Result<State> cut_state(const Topology& topology, const Cut& cut) {

@@ -79,8 +79,9 @@ std::string_view why_nothing_was_purged(const http::PurgeTarget& purged) noexcep
     return "Nothing that is stored begins so. Write the URL as clients ask for it, with the same "
            "host and port, and single slashes where the routes merge them";
   }
-  return "Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, "
-         "path and query";
+  return "Nothing is stored of it. If clients have asked for it, write the URL as they do, with "
+         "the "
+         "same host, port, path and query";
 }
 
 void make_purge_response(http::Response& out, const PurgeReport& report,

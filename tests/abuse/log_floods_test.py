@@ -44,7 +44,7 @@ class LogFloods(Abuse):
         everybody = [front, *self.replicas]
 
         def have_all_say_something() -> None:
-            self.file("ringside.yaml", f"{next(numbers)}{'x' * 2990}: 1\n")
+            self.file("ringside.yaml", f"{next(numbers)}{'x' * 900}: 1\n")
             for process in everybody:
                 process.signal(signal.SIGHUP)
 

@@ -97,7 +97,7 @@ ALONE = [
         ("sidecar", *LISTEN, *INSECURE, "--replicas", "cache-0=h:1", "--admin", "127.0.0.1:9191", "--state-writer",
          "127.0.0.1:9191"),
         "ringside sidecar: --state-writer: is this process's own admin address; write self if this process writes the "
-        "shards",
+        "shards, else the address of the one that does",
     ),
     Mistake(
         "a mistyped command",
@@ -112,8 +112,8 @@ ALONE = [
     Mistake(
         "shard without the tier's replicas",
         ("shard", "--shard-key", "path", "/a"),
-        "ringside shard: without --replicas these are the owners among 10 replicas, cache-0 to cache-9; give the "
-        "tier's",
+        "ringside shard: without --replicas these are the owners among 10 replicas, cache-0 to cache-9; for your "
+        "own tier give its number of replicas, or NAME=HOST:PORT,…",
         code=0,
     ),
     Mistake(
@@ -151,7 +151,8 @@ ALONE = [
     Mistake(
         "a share of the memory for several stores",
         ("up", "--memory", "50%"),
-        "ringside up: --memory: 50% is a share, but `up` has several stores; write the size of each, such as 256MiB",
+        "ringside up: --memory: 50% is a share, but `up` runs several replicas; write a size, which each of them gets, such "
+        "as 256MiB",
     ),
     Mistake(
         "a network that is none",
@@ -186,8 +187,8 @@ AT_UP = [
         "a purge without the port that clients use",
         ("purge", "http://127.0.0.1/films", "--admin", "{admin}"),
         "removed    0 of http://127.0.0.1/films\n"
-        "           Nothing is stored of it. Write the URL as clients ask for it, with the same host, port, path "
-        "and query",
+        "           Nothing is stored of it. If clients have asked for it, write the URL as they do, with the same host, "
+        "port, path and query",
         code=0,
     ),
     Mistake(
@@ -235,14 +236,14 @@ AT_UP = [
     Mistake(
         "a split of a scheme without shards",
         ("split", "0", "--admin", "{admin}"),
-        "ringside split: the scheme ring has no shards that could be cut; those of ascending, directory, range, "
-        "split-tree have",
+        "ringside split: the scheme ring has no shards to split; add replicas, or choose one of ascending, directory, "
+        "range, split-tree as --scheme",
     ),
     Mistake(
         "a replica that nobody started",
         ("topology", "add", "cache-2=127.0.0.1:1", "--admin", "{admin}"),
         "ringside topology: {admin}: PUT /topology is answered 409: `ringside up` starts its replicas itself; change "
-        "their number with `ringside scale N` or PUT /scale, and the scheme with its configuration",
+        "their number with `ringside scale N` or PUT /scale, and the scheme in its configuration file",
         code=1,
     ),
 ]
@@ -275,8 +276,8 @@ AT_A_SIDECAR = [
     Mistake(
         "a number of replicas for what is no `up`",
         ("scale", "3", "--admin", "{admin}"),
-        "ringside scale: {admin}: what answers there is no `ringside up`; give its --admin, or "
-        "change another tier by `ringside topology`",
+        "ringside scale: {admin}: what answers there is no `ringside up`; give --admin the address that it "
+        'printed behind "admin on", or change another tier by `ringside topology`',
     ),
 ]
 

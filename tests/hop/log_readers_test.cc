@@ -127,7 +127,7 @@ TEST(LogReaders, OneThatMissesQuestionsMakesRoom) {
   for (std::size_t i = 0; i < limits::log_readers; ++i) {
     ASSERT_TRUE(readers.take(std::to_string(i), {}, start));
   }
-  const SteadyPoint later = start + 5 * limits::log_poll;
+  const SteadyPoint later = start + limits::log_reader_patience / 2;
   for (std::size_t i = 1; i < limits::log_readers; ++i) {
     ASSERT_TRUE(readers.take(std::to_string(i), {}, later));
   }
@@ -144,15 +144,19 @@ TEST(AccessLog, AFileThatTakesNothingKeepsNothingFromThoseWhoFollow) {
   const auto log = AccessLog::open(fmt::format("/proc/self/fd/{}", ends[1]), 1, clock);
   ASSERT_TRUE(log) << log.error().message;
   ASSERT_TRUE((*log)->follow("me", {}));
-  constexpr std::size_t lines = 900;  // more than a pipe holds
+  // Each round is more than a pipe holds, and all together more than a queue.
+  constexpr std::size_t lines = 900;
+  constexpr std::size_t rounds = 2 * limits::access_log_records / lines;
   AccessRecord record;
-  for (std::size_t i = 0; i < lines; ++i) {
-    record = some_record("GET /" + std::string(200, 'x') + " HTTP/1.1");
-    (*log)->queue(0).write(record);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < lines; ++i) {
+      record = some_record("GET /" + std::string(200, 'x') + " HTTP/1.1");
+      (*log)->queue(0).write(record);
+    }
+    const auto told = followed_until(**log, "me", lines);
+    ASSERT_EQ(std::count(told.lines.begin(), told.lines.end(), '\n'), lines) << round;
   }
-  const auto told = followed_until(**log, "me", lines);
-  EXPECT_EQ(std::count(told.lines.begin(), told.lines.end(), '\n'), lines);
-  EXPECT_LT((*log)->figures().written, lines);
+  EXPECT_GT((*log)->figures().dropped, 0U);
   ::close(ends[0]);
   ::close(ends[1]);
 }

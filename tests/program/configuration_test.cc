@@ -214,7 +214,7 @@ TEST(Configuration, ValuesThatDontFitTogetherNameTheirPlace) {
       {Command::up, "", ""},
       {Command::up, "replicas: 3", ""},
       {Command::up, "replicas: a=h:1", "f:1: replicas: is a list of addresses"},
-      {Command::up, "memory: 75%", "f:1: memory: 75% is a share, but `up` has several stores"},
+      {Command::up, "memory: 75%", "f:1: memory: 75% is a share, but `up` runs several replicas"},
       {Command::cache, cache + "memory: 75%", ""},
       {Command::sidecar, sidecar + "memory: 75%", ""},
       {Command::sidecar, sidecar, ""},
