@@ -60,9 +60,9 @@ spdlog::level::level_enum to_spdlog(Level level) noexcept {
 }
 
 // Never destroyed, as the writer.
-struct Folded {
-  static Folded& instance() {
-    static Folded* const it = new Folded;
+struct Repetitions {
+  static Repetitions& instance() {
+    static Repetitions* const it = new Repetitions;
     return *it;
   }
   const SystemClock clock{};
@@ -101,24 +101,24 @@ void set_level(Level level) noexcept { logger().set_level(to_spdlog(level)); }
 void write(Level level, std::string_view message) {
   if (!logger().should_log(to_spdlog(level))) return;
   const std::string text = printable(message);
-  Folded& folded = Folded::instance();
-  const std::lock_guard lock(folded.mutex);
-  const SteadyPoint now = folded.clock.steady_now();
-  tell(folded.folding.due(now));
-  if (folded.folding.is_written(level, text, now)) logger().log(to_spdlog(level), text);
+  Repetitions& repetitions = Repetitions::instance();
+  const std::lock_guard lock(repetitions.mutex);
+  const SteadyPoint now = repetitions.clock.steady_now();
+  tell(repetitions.folding.due(now));
+  if (repetitions.folding.is_written(level, text, now)) logger().log(to_spdlog(level), text);
 }
 
 void tell_folded() {
-  Folded& folded = Folded::instance();
-  const std::lock_guard lock(folded.mutex);
-  tell(folded.folding.due(folded.clock.steady_now()));
+  Repetitions& repetitions = Repetitions::instance();
+  const std::lock_guard lock(repetitions.mutex);
+  tell(repetitions.folding.due(repetitions.clock.steady_now()));
 }
 
 void flush() noexcept {
-  Folded& folded = Folded::instance();
+  Repetitions& repetitions = Repetitions::instance();
   {
-    const std::lock_guard lock(folded.mutex);
-    tell(folded.folding.rest());
+    const std::lock_guard lock(repetitions.mutex);
+    tell(repetitions.folding.rest());
   }
   writer().flush(limits::log_flush);
 }

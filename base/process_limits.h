@@ -146,8 +146,8 @@ constexpr size_t log_reader_lines = 1024;
 constexpr size_t log_reader_size_bytes = 1 * kMiB;
 // {} of the name by which a reader asks again | 400 with a message
 constexpr size_t log_reader_name_size_bytes = 64;
-constexpr Milliseconds log_reader_patience{
-    5'000};                            // for a reader that asks no more | it is forgotten
+// for a reader that asks no more | it is forgotten
+constexpr Milliseconds log_reader_patience{5'000};
 constexpr Milliseconds log_poll{200};  // how often `ringside log` asks
 // {} names of replicas that came or left, of each line of the log | the rest are counted
 constexpr size_t members_in_log = 16;

@@ -17,6 +17,9 @@ constexpr size_t holdings_size_bytes =
 // waits for those too, and is not ready until then | the origin is asked
 constexpr Milliseconds holdings_patience{2'000};
 constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
+// {} since a peer failed first, and it fails again; at once where nothing listens | it can't be
+// reached, and others take what it holds
+constexpr Milliseconds unreachable_after{250};
 // {}, doubling to {} | a peer that could not be reached is asked again what it holds
 constexpr Milliseconds holder_pause_start{250};
 constexpr Milliseconds holder_pause_most{5'000};

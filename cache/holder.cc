@@ -78,8 +78,7 @@ class Patience {
   std::shared_ptr<State> state_;
 };
 
-// What a refusal says: who is to be asked, `-` where that is not known, and where that is us the
-// epoch that we are given.
+// What a refusal says: who is to be asked, and where that is us the epoch that we are given.
 struct Refusal {
   std::string holder;
   tier::Epoch given = 0;
@@ -145,14 +144,14 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
-      names_us_ = false;
+      names_us_ = names_nobody_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
-      // it yet.
-      const bool is_on_its_way = names_us_ || (next_ && was_asked(next_->name));
-      if (is_on_its_way && core_.core.steady_now() < patience_) {
+      // it yet. Or its taker has not heard all the others yet.
+      const bool is_soon_known = names_us_ || names_nobody_ || (next_ && was_asked(next_->name));
+      if (is_soon_known && core_.core.steady_now() < patience_) {
         co_await waiter_.wait(core_.core.steady_now() + pause_);
         pause_ *= 2;
         tried = 0;
@@ -193,7 +192,8 @@ class Walk {
         head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
     const bool is_heeded = head.fields.has(http::internal::outcome);
     if (other || !is_heeded) {
-      heed(holder, read_refusal(other.value_or("-"), core_.shared.name));
+      names_nobody_ = other == http::internal::no_holder;
+      heed(holder, read_refusal(other.value_or(http::internal::no_holder), core_.shared.name));
       co_return nullptr;
     }
     count(core_, HolderAnswer::answered);
@@ -243,6 +243,7 @@ class Walk {
   Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
   bool names_us_ = false;           // the last refusal
+  bool names_nobody_ = false;       // likewise
 };
 
 }  // namespace

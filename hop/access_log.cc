@@ -123,8 +123,9 @@ void AccessLog::Queue::tell(Followers& followers, std::string_view line) {
   followers = {};
 }
 
-// The slots up to `written_` are the writer's until it has taken them. What is oldest makes room,
-// and is missing in the file: else a file that takes nothing would leave none for who follows.
+// The slots up to `written_` are the writer's until it has taken them. Where hardly any is left the
+// oldest are missing in the file, in the place of the newest: else a file that takes nothing would
+// leave no room for who follows.
 void AccessLog::Queue::tell_ahead() {
   const std::size_t end = written_.load(std::memory_order_acquire);
   std::size_t next = taken_.load(std::memory_order_relaxed);
@@ -137,7 +138,8 @@ void AccessLog::Queue::tell_ahead() {
     tell(record.followers, line);
   }
   next = taken_.load(std::memory_order_relaxed);
-  while (end - next > slots_.size() / 2) {
+  const std::size_t spare = slots_.size() / 8;
+  while (end - next + spare > slots_.size()) {
     shrink(slots_[next % slots_.size()]);
     taken_.store(++next, std::memory_order_release);
     dropped_.fetch_add(1, std::memory_order_relaxed);

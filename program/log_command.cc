@@ -83,6 +83,25 @@ void note(Followed& process, const Result<LogAnswer>& answer, SteadyPoint now) {
   tell_dropped(process, now);
 }
 
+// Whose turn it is among those that are lost: one in a round, since each may let us wait.
+std::size_t next_lost(const std::vector<Followed>& processes, std::size_t last) {
+  for (std::size_t i = 1; i <= processes.size(); ++i) {
+    const std::size_t index = (last + i) % processes.size();
+    if (processes[index].is_lost) return index;
+  }
+  return processes.size();
+}
+
+// Prints them; false: that is enough, or nobody reads it any more.
+bool print_lines(const std::vector<std::string>& lines, std::uint64_t& printed,
+                 std::uint64_t most) {
+  for (const std::string& line : lines) {
+    fmt::print("{}\n", line);
+    if (++printed == most) return false;
+  }
+  return std::fflush(stdout) == 0;
+}
+
 }  // namespace
 
 void add_log_flags(CLI::App& app, LogTexts& texts) {
@@ -121,29 +140,6 @@ Result<LogAnswer> parse_log_answer(const std::string& body) {
   return Error{ErrorKind::internal, ErrorSource::peer, Retry::no,
                fmt::format("the answer is no part of a log: {}; is it the same release?", why)};
 }
-
-namespace {
-
-// Whose turn it is among those that are lost: one in a round, since each may let us wait.
-std::size_t next_lost(const std::vector<Followed>& processes, std::size_t last) {
-  for (std::size_t i = 1; i <= processes.size(); ++i) {
-    const std::size_t index = (last + i) % processes.size();
-    if (processes[index].is_lost) return index;
-  }
-  return processes.size();
-}
-
-// Prints them; false: that is enough, or nobody reads it any more.
-bool print_lines(const std::vector<std::string>& lines, std::uint64_t& printed,
-                 std::uint64_t most) {
-  for (const std::string& line : lines) {
-    fmt::print("{}\n", line);
-    if (++printed == most) return false;
-  }
-  return std::fflush(stdout) == 0;
-}
-
-}  // namespace
 
 Result<void> run_log(const LogOptions& options, const Clock& clock) {
   std::signal(SIGPIPE, SIG_IGN);  // a process that goes away must not end us; stdout is looked at

@@ -87,7 +87,9 @@ Result<void> MemberService::take(const shard::TopologyRequest& published) {
     return invalid_input(fmt::format(
         "its scheme is {}, and ours is {}; give both the same{}", published.scheme,
         present->topology->scheme(),
-        shared_state_ == nullptr ? "" : ", or take the key state.json out of the ConfigMap"));
+        shared_state_ == nullptr
+            ? ""
+            : fmt::format(", or take the key {} out of the ConfigMap", k8s::config_map_key)));
   }
   if (!published.state || *published.state == present->topology->state()) return {};
   auto next = tier::with_scheme(present, published.scheme, *published.state);

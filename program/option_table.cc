@@ -207,7 +207,7 @@ constexpr auto option_rows = std::to_array<Option>({
      "One that `ringside version` lists. See [schemes](#schemes)"},
     {"state", for_servers | for_shard, value<&C::state_file, parse_file_name>, "FILE",
      "The shards of a scheme that has a state",
-     "JSON; for `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)"},
+     "Of `range`, `ascending`, `split-tree` and `directory`. See [shards](#shards)"},
     {"state-writer", for_sidecar | for_cache, fixed<&C::state_writer, StateWriter::parse>,
      "self|ADDRESS:PORT|configmap:NAME",
      "Who writes which shards there are: this process, another's admin page, or all in a ConfigMap",

@@ -44,12 +44,7 @@ AdminServer::Answer refuse(const Error& error) {
   return text(status, error.message + "\n");
 }
 
-}  // namespace
-
-namespace {
-
-// Such a segment is a dot segment only where the path ends: as a beginning it may be of
-// `.well-known` or `..a`, and what it is normalised to would be another beginning.
+// Normalising takes dot segments out of a path, which then begins otherwise: `/docs/..` is `/`.
 bool ends_in_dots(std::string_view url) {
   std::string segment(url.substr(url.rfind('/') + 1));
   for (const std::string_view dot : {"%2e", "%2E"}) {

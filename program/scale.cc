@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -127,16 +128,18 @@ Result<MoveProgress> move_progress(const std::string& answer) {
   }
 }
 
-std::string move_text(const MoveProgress& first, const MoveProgress& now, Milliseconds since) {
+std::string move_text(const MoveProgress& from, const MoveProgress& now, Milliseconds since) {
   // Replicas that have left take their counts with them.
-  const auto grown = [](std::uint64_t from, std::uint64_t to) { return to > from ? to - from : 0; };
+  const auto grown = [](std::uint64_t before, std::uint64_t after) {
+    return after > before ? after - before : 0;
+  };
   const double seconds = std::chrono::duration<double>(since).count();
   constexpr double mebibyte = limits::kMiB;
   std::string text = fmt::format(
       "moving     {} buckets away; {} responses, {:.1f} MiB moved in {:.1f} s",
-      grouped(now.buckets_away), grouped(grown(first.moved_responses, now.moved_responses)),
-      static_cast<double>(grown(first.moved_bytes, now.moved_bytes)) / mebibyte, seconds);
-  const std::uint64_t done = grown(now.buckets_away, first.buckets_away);
+      grouped(now.buckets_away), grouped(grown(from.moved_responses, now.moved_responses)),
+      static_cast<double>(grown(from.moved_bytes, now.moved_bytes)) / mebibyte, seconds);
+  const std::uint64_t done = grown(now.buckets_away, from.buckets_away);
   if (now.buckets_away > 0 && done > 0) {
     const double left = static_cast<double>(now.buckets_away) / static_cast<double>(done);
     text += fmt::format("; about {:.1f} s left", left * seconds);
@@ -146,31 +149,46 @@ std::string move_text(const MoveProgress& first, const MoveProgress& now, Millis
 
 namespace {
 
-// Follows what moves, and prints a line whenever there is more.
+// Follows what moves, and prints a line whenever there is more. A small tier has moved all before
+// anybody looks: so it counts from before the change on.
 class Watch {
  public:
-  explicit Watch(SteadyPoint now) : begun_(now) {}
+  // `state`: what `GET /scale` answers before the change.
+  Result<void> begin(const std::string& state, SteadyPoint now) {
+    const auto before = move_progress(state);
+    if (!before) return before.error();
+    from_ = *before;
+    begun_ = now;
+    return {};
+  }
 
   // True: all has moved. `state`: what `GET /scale` answers.
   Result<bool> look(const std::string& state, SteadyPoint now) {
     const auto progress = move_progress(state);
     if (!progress) return progress.error();
-    if (!first_) first_ = *progress;
+    from_.buckets_away = std::max(from_.buckets_away, progress->buckets_away);
     const auto since = std::chrono::duration_cast<Milliseconds>(now - begun_);
-    if (last_ != *progress) fmt::print("{}\n", move_text(*first_, *progress, since));
+    if (last_ != *progress) fmt::print("{}\n", move_text(from_, *progress, since));
     last_ = *progress;
     return progress->buckets_away == 0;
   }
 
  private:
-  const SteadyPoint begun_;
-  std::optional<MoveProgress> first_;
+  SteadyPoint begun_;
+  MoveProgress from_;  // the counts before the change, and the most that was away
   std::optional<MoveProgress> last_;
 };
 
 }  // namespace
 
 Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
+  Watch watch;
+  if (options.watch) {
+    const auto before = ask(options, "GET", "");
+    if (!before) return before.error();
+    const auto begun = watch.begin(*before, clock.steady_now());
+    if (!begun) return begun.error();
+  }
   const auto changed = ask(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
   if (!changed) return changed.error();
   const auto summary = scale_summary(*changed);
@@ -178,7 +196,6 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
   std::fputs(summary->c_str(), stdout);
 
   std::string told;
-  Watch watch(clock.steady_now());
   // A replica that leaves may take as long as `up`'s drain deadline, which it keeps itself.
   const SteadyPoint until = clock.steady_now() + limits::configured_wait_most;
   while (clock.steady_now() < until) {

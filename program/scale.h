@@ -37,8 +37,9 @@ struct MoveProgress {
   bool operator==(const MoveProgress&) const = default;
 };
 [[nodiscard]] Result<MoveProgress> move_progress(const std::string& answer);
-// What has moved since `first`, for people.
-[[nodiscard]] std::string move_text(const MoveProgress& first, const MoveProgress& now,
+// What has moved, for people. `from`: the counts before the change, and the most buckets that were
+// away since.
+[[nodiscard]] std::string move_text(const MoveProgress& from, const MoveProgress& now,
                                     Milliseconds since);
 
 }  // namespace ringside::program

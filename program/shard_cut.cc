@@ -152,8 +152,9 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
     *into = *std::move(values);
   }
   if (const nlohmann::json* const only_new = object.find("only_new")) {
-    if (!only_new->is_boolean())
+    if (!only_new->is_boolean()) {
       return shard::wrong(object.place_of("only_new"), "give true or false");
+    }
     request.only_new = only_new->get<bool>();
   }
   return request;

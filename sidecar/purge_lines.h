@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include "base/limits.h"
-#include "base/time.h"
+#include "base/seldom.h"
 
 namespace ringside::sidecar {
 
@@ -17,18 +16,12 @@ class PurgeLines {
   // How many were left out since the last line; nullopt: so is this one.
   [[nodiscard]] std::optional<std::uint64_t> next(SteadyPoint now) {
     const std::lock_guard lock(mutex_);
-    if (now < not_before_) {
-      ++left_out_;
-      return std::nullopt;
-    }
-    not_before_ = now + limits::purge_line_interval;
-    return std::exchange(left_out_, 0);
+    return seldom_.next(now);
   }
 
  private:
   std::mutex mutex_;
-  SteadyPoint not_before_{};
-  std::uint64_t left_out_ = 0;
+  log::Seldom seldom_{limits::purge_line_interval};
 };
 
 }  // namespace ringside::sidecar

@@ -137,7 +137,7 @@ class Authority {
   // it stored too late nobody takes, and no purge reaches.
   [[nodiscard]] bool is_forgotten() const noexcept;
   // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
-  // asked once more before it counts as such.
+  // asked once more, and for limits::unreachable_after at least, before it counts as such.
   void failed(std::string_view peer, bool is_gone, SteadyPoint now);
   // It has told its version: asked again if that is another than the one that was heard.
   void hint(std::string_view peer, const HoldingsVersion& version);

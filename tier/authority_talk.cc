@@ -64,14 +64,17 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   Known* const known = find(peer);
   if (known == nullptr) return;
   known->is_doubted = false;
-  if (!is_gone && known->failures == 0) {
+  const bool is_first = known->failures == 0;
+  if (is_first) known->failing_since = now;
+  // Connections that break say little: it may answer on the next one.
+  const bool is_early = now < known->failing_since + limits::unreachable_after;
+  if (!is_gone && (is_first || is_early)) {
     known->failures = 1;
     known->is_asked = false;
     known->is_wanted = true;
-    known->not_before = now;
+    known->not_before = is_first ? now : now + limits::deadline_tick;
     return;
   }
-  if (known->state != State::unreachable) known->failing_since = now;
   known->state = State::unreachable;
   known->is_asked = false;
   known->is_wanted = false;

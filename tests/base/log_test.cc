@@ -56,6 +56,16 @@ TEST(Log, WritesFromTheThresholdUp) {
   EXPECT_THAT(written_by([] { write(Level::debug, "lowest"); }), IsEmpty());
 }
 
+// Of who comes and goes all night there was a line each time.
+TEST(Log, LikeLinesAreFolded) {
+  const std::string out = written_by([] {
+    for (std::uint64_t i = 0; i < limits::log_same_lines + 3; ++i) warning("cache-7 is away");
+  });
+  EXPECT_EQ(static_cast<std::uint64_t>(std::count(out.begin(), out.end(), '\n')),
+            limits::log_same_lines + 1);
+  EXPECT_THAT(out, HasSubstr("warning 3 more of these lines were left out: cache-7 is away\n"));
+}
+
 TEST(Log, CutsALineThatIsTooLong) {
   const std::string out = written_by([] { info("{}", std::string(10 * 1024, '\n')); });
   EXPECT_LE(out.size(), limits::log_line_size_bytes);

@@ -124,12 +124,17 @@ class OfProcesses(Moves):
     def entries(self) -> list[int]:
         return [int(one.metric("ringside_store_entries")) for one in self.replicas]
 
-    def test_a_leaver_is_told_of_purges_by_those_who_stay(self):
+    def leave_unawares(self):
+        """One that is none of the members any more, and does not know it: it keeps what it has. And
+        the others."""
         self.ask_all(self.fronts[0])
         leaver, rest = self.replicas[3], self.replicas[:3]
-        # It is none of the members any more, and does not know it: it keeps what it has.
         for process in (*rest, *self.fronts):
             self.tell(process, rest)
+        return leaver, rest
+
+    def test_a_leaver_is_told_of_purges_by_those_who_stay(self):
+        leaver, rest = self.leave_unawares()
         held = leaver.metric("ringside_store_entries")
         self.assertGreater(held, len(KEYS) // 10)
         self.source.on[PATHS[0]] = lambda turn: turn.reply(200, b"new")
@@ -148,10 +153,7 @@ class OfProcesses(Moves):
         self.assertEqual(self.source.count(), asked)
 
     def test_a_leaver_keeps_what_a_purge_of_what_begins_alike_does_not_mean(self):
-        self.ask_all(self.fronts[0])
-        leaver, rest = self.replicas[3], self.replicas[:3]
-        for process in (*rest, *self.fronts):
-            self.tell(process, rest)
+        leaver, _ = self.leave_unawares()
         held = leaver.metric("ringside_store_entries")
         answer = self.fronts[0].administer("POST", "/purge", {"prefix": f"http://{HOST}{PATHS[0]}"})
         self.assertEqual(answer.status, 200, answer.text)

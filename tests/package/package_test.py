@@ -167,6 +167,8 @@ class Package(Tier):
             self.start("sidecar", "--replicas", ",".join(named[:2]), "--trust", "127.0.0.0/8", *common)
             for _ in range(2)
         ]
+        for front in fronts:
+            wait_until(lambda front=front: front.readyz().status == 200, "a sidecar to be ready")
         two = ",".join(one.admin for one in (*replicas[:2], *fronts))
         three = ",".join(one.admin for one in (*replicas, *fronts))
         host = fronts[0].address

@@ -27,7 +27,7 @@ class TierOfModel final : public model::Subject {
   TierOfModel(std::uint64_t seed, model::Origin& origin, Change change)
       : origin_(origin),
         change_(change),
-        world_(seed, World::Clocks::alike),
+        world_(seed, World::Clocks::in_seconds),
         origin_machine_(world_.add_machine("origin")),
         server_(world_, origin_machine_,
                 [this](http::Connection& connection) { return serve(connection); }),

@@ -37,9 +37,8 @@ World::~World() {
 World::Machine& World::add_machine(const std::string& name) {
   ClockTraits traits;
   traits.uptime = Seconds{random_.below(uptime_most_s)};
-  if (clocks_ == Clocks::alike) {
-    traits.wall_step = Seconds{1};
-  } else {
+  if (clocks_ == Clocks::in_seconds) traits.wall_step = Seconds{1};
+  if (clocks_ == Clocks::apart) {
     traits.wall_offset = Milliseconds{random_.below(wall_offset_most_ms)};
     traits.drift_ppm = static_cast<std::int64_t>(random_.below(2 * drift_most_ppm + 1)) -
                        static_cast<std::int64_t>(drift_most_ppm);

@@ -26,8 +26,8 @@ class World {
     SimulatedHost& host;
     SimulatedClock clock;
   };
-  // alike: all show the same hour, which moves on in whole seconds.
-  enum class Clocks { apart, alike };
+  // alike: all show the same hour; in_seconds: likewise, and it moves on in whole seconds.
+  enum class Clocks { apart, alike, in_seconds };
 
   explicit World(std::uint64_t seed, Clocks clocks = Clocks::apart);
   ~World();  // writes the trace where RINGSIDE_SIMULATION_TRACE says

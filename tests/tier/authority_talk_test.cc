@@ -47,8 +47,27 @@ TEST(AuthorityTalk, WhoIsSilentOnceIsAskedOnceMore) {
   authority.failed("b", false, start);
   EXPECT_FALSE(authority.is_unreachable("b"));
   EXPECT_EQ(authority.take_due(start).size(), 1U);
-  authority.failed("b", false, start);
+  authority.failed("b", false, start + limits::unreachable_after);
   EXPECT_TRUE(authority.is_unreachable("b"));
+}
+
+// A newcomer whose connections broke twice in 20 ms took over what the other one held, and fetched
+// it again.
+TEST(AuthorityTalk, ConnectionsThatBreakInARowAreNoSilence) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  SteadyPoint now = start;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(authority.take_due(now).size(), 1U);
+    authority.failed("b", false, now);
+    EXPECT_FALSE(authority.is_unreachable("b"));
+    EXPECT_EQ(authority.unheard(), 1U);
+    now = *authority.next_due();
+  }
+  EXPECT_LE(now, start + 2 * limits::deadline_tick);
+  EXPECT_EQ(authority.take_due(now).size(), 1U);
+  authority.failed("b", true, now);
+  EXPECT_TRUE(authority.is_unreachable("b")) << "nothing listens there";
 }
 
 TEST(AuthorityTalk, WhatWasSaidBeforeADoubtCountsNoMore) {
