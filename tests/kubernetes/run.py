@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 from collections.abc import Iterator
 
 from support.figures import figures
-from support.tier import Deployment, Scenario
+from support.tier import Scenario, cluster
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE.parent.parent / "build" / "test-results"
@@ -29,9 +29,9 @@ def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
             yield one
 
 
-# Scale while everything is stored. The outage last: this cluster's controllers take minutes to get
+# Overlays before there are ten replicas. Scale while everything is stored. The outage last: this cluster's controllers take minutes to get
 # over it; pods that end are then told of when they are gone, and others would measure that.
-ORDER = ("records_test", "rights_test", "scale_test", "restart_test", "outage_test")
+ORDER = ("overlays_test", "records_test", "rights_test", "scale_test", "restart_test", "outage_test")
 
 
 def write_report(path: pathlib.Path, chosen: list, result: unittest.TestResult) -> None:
@@ -56,12 +56,13 @@ def main() -> int:
     chosen.sort(key=lambda one: ORDER.index(one.id().partition(".")[0]))
     if not chosen:
         sys.exit(f"run.py: no scenario matches {arguments.only!r}")
-    Scenario.deployment = Deployment(arguments.image.resolve())
+    cluster("load", arguments.image.resolve())
     try:
         result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(chosen))
         write_report(arguments.results / "kubernetes.xml", chosen, result)
     finally:
-        Scenario.deployment.close()
+        if Scenario.deployment is not None:
+            Scenario.deployment.close()
         print(figures.table(), flush=True)
         figures.write(arguments.results / "kubernetes.json")
     return 0 if result.wasSuccessful() else 1

@@ -18,6 +18,7 @@ from .traffic import COUNTRIES, PATHS, Clients, Origin
 from .waiting import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "kubernetes_manifests"))
 from old_kustomize import readable  # noqa: E402
 
@@ -44,9 +45,9 @@ def kubectl(*arguments, stdin: str | None = None) -> str:
     return cluster("ctl", "--namespace=ringside", *arguments, stdin=stdin)
 
 
-def manifests() -> str:
+def manifests(overlay: pathlib.Path) -> str:
     """As they are, but for what this old cluster has no newer version of."""
-    with readable(HERE / "overlay") as folder:
+    with readable(overlay) as folder:
         text = cluster("ctl", "kustomize", folder)
     text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n")
     return re.sub(r"\n *unhealthyPodEvictionPolicy: .*", "", text)
@@ -74,26 +75,25 @@ def get(address: str, target: str) -> tuple[int, str]:
 class Deployment:
     """What stands in the cluster, and who looks on and asks all the while."""
 
-    def __init__(self, image: pathlib.Path):
+    def __init__(self):
         self._parts: list = []
         try:
-            self._begin(image)
+            self._begin()
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, image: pathlib.Path) -> None:
+    def _begin(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ringside-kubernetes-")
         self.folder = pathlib.Path(self._folder.name)
         self.api = Api(pathlib.Path(cluster("state").strip()))
-        cluster("load", image)
         self.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "ringside"}})
         self.endpoints = self._kept(EndpointHistory(self.api, PLACE, NAME))
         self.origin = self._kept(Origin(self.folder))
         for name, key in (("ringside-peer-key", "key"), ("ringside-admin-token", "token")):
             literal = f"--from-literal={key}={secrets.token_hex(32)}"
             kubectl("create", "secret", "generic", name, literal)
-        kubectl("apply", "-f", "-", stdin=manifests())
+        kubectl("apply", "-f", "-", stdin=manifests(HERE / "overlay"))
         self.wait_for_replicas(REPLICAS)
         self.sidecars = wait_until(self._ready_sidecars, "two sidecars")
         fronts = [f"{ip}:{HTTP}" for ip in self.sidecars.values()]
@@ -155,9 +155,11 @@ class Deployment:
 class Scenario(unittest.TestCase):
     """Ten replicas, all ready, with traffic; `self.deployment`."""
 
-    deployment: Deployment
+    deployment: Deployment | None = None  # of all scenarios, from the first one on
 
     def setUp(self) -> None:
+        if Scenario.deployment is None:
+            Scenario.deployment = Deployment()
         if self.deployment.api.get(f"{SET}/scale")["spec"]["replicas"] != REPLICAS:
             self.deployment.scale(REPLICAS)
         self.deployment.wait_for_replicas(REPLICAS)
