@@ -243,6 +243,7 @@ std::optional<std::string> Handler::other_holder() {
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
   if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
+  if (other->is_undecided) return std::string(http::internal::undecided_holder);
   return other->name.empty() ? std::string(http::internal::no_holder) : other->name;
 }
 

@@ -144,15 +144,15 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
-      names_us_ = names_nobody_ = false;
+      names_us_ = is_undecided_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
       // it yet. Or its taker has not heard all the others yet.
-      const bool is_soon_known = names_us_ || names_nobody_ || (next_ && was_asked(next_->name));
+      const bool is_soon_known = names_us_ || is_undecided_ || (next_ && was_asked(next_->name));
       if (is_soon_known && core_.core.steady_now() < patience_) {
-        co_await waiter_.wait(core_.core.steady_now() + pause_);
+        co_await waiter_.wait(std::min(core_.core.steady_now() + pause_, patience_));
         pause_ *= 2;
         tried = 0;
       }
@@ -192,7 +192,7 @@ class Walk {
         head.status == 421 ? head.fields.first(http::internal::holder) : std::nullopt;
     const bool is_heeded = head.fields.has(http::internal::outcome);
     if (other || !is_heeded) {
-      names_nobody_ = other == http::internal::no_holder;
+      is_undecided_ = other == http::internal::undecided_holder;
       heed(holder, read_refusal(other.value_or(http::internal::no_holder), core_.shared.name));
       co_return nullptr;
     }
@@ -221,6 +221,7 @@ class Walk {
     holders_.change([&](tier::Authority& authority) {
       if (refusal.given > 0) return authority.take(bucket_, refusal.given);
       if (names_us_) return;
+      if (is_undecided_) return authority.denies(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);
       if (!next_) authority.doubt(holder.name);
     });
@@ -243,7 +244,7 @@ class Walk {
   Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
   bool names_us_ = false;           // the last refusal
-  bool names_nobody_ = false;       // likewise
+  bool is_undecided_ = false;       // likewise: who was asked may be the holder soon
 };
 
 }  // namespace

@@ -129,6 +129,7 @@ void AccessLog::Queue::tell(Followers& followers, std::string_view line) {
 void AccessLog::Queue::tell_ahead() {
   const std::size_t end = written_.load(std::memory_order_acquire);
   std::size_t next = taken_.load(std::memory_order_relaxed);
+  if (next == end) return;
   std::string line;
   for (; next != end; ++next) {
     AccessRecord& record = slots_[next % slots_.size()];

@@ -40,13 +40,16 @@ inline constexpr std::string_view detail = "Ringside-Detail";
 // said of answers that need no further judging: fresh, complete, and varying on what Vary says.
 inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 
-// To a member, with a 421: the name of the replica that has the shard now, or `no_holder`.
+// To a member, with a 421: the name of the replica that has the shard now, `no_holder` or
+// `undecided_holder`.
 // Whoever says so has given it away, or never had it, or is to have it and asks nothing more of
 // holders now. It has not touched the request. To who asks for itself (`fill`) a space and the
 // epoch follow its own name: it is given the authority with this answer.
 inline constexpr std::string_view holder = "Ringside-Holder";
-// It is not known yet which one.
+// Some other one.
 inline constexpr std::string_view no_holder = "-";
+// Whoever says so does not know yet, and will soon: it may be itself.
+inline constexpr std::string_view undecided_holder = "?";
 
 // To the replica, where the owner is another one, as the sidecar knows it: the name of whom it
 // asked or passed over before. It answers, whoever holds the bucket; without the field it refuses

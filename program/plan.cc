@@ -15,6 +15,14 @@ bool is_by_bucket(const Topology& topology) noexcept {
   return !topology.bucket_owners().empty() || topology.members().empty();
 }
 
+// Nothing is handed over where the numbers of buckets mean something else.
+bool is_by_same_buckets(const Topology& before, const Topology& after) noexcept {
+  if (!is_by_bucket(before) || !is_by_bucket(after)) return false;
+  if (before.members().empty() || after.members().empty()) return true;
+  return before.numbering() == after.numbering() &&
+         before.bucket_owners().size() == after.bucket_owners().size();
+}
+
 // Whose a unit is; npos: nobody's, for there are no members.
 constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 struct Owners {
@@ -33,8 +41,10 @@ std::size_t key_owner(const Topology& topology, const shard::ShardKey& key) {
 std::vector<Owners> owners_of_units(const Topology& before, const Topology& after, bool by_bucket) {
   std::vector<Owners> owners;
   if (by_bucket) {
-    owners.reserve(shard::bucket_count);
-    for (std::size_t bucket = 0; bucket < shard::bucket_count; ++bucket) {
+    const std::size_t buckets =
+        std::max(before.bucket_owners().size(), after.bucket_owners().size());
+    owners.reserve(buckets);
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
       owners.push_back({bucket_owner(before, bucket), bucket_owner(after, bucket)});
     }
     return owners;
@@ -70,9 +80,12 @@ struct Counts {
 
 Counts count(const Topology& before, const Topology& after, const std::vector<Owners>& units) {
   Counts counts;
+  // Then a key's bucket is another one, and nobody finds what is stored of it.
+  const bool is_cold = is_by_bucket(before) && is_by_bucket(after) &&
+                       before.numbering() != after.numbering() && !before.members().empty();
   for (const Owners& owners : units) {
     ++counts.owned[owners.before];
-    if (name_of(before, owners.before) == name_of(after, owners.after)) continue;
+    if (!is_cold && name_of(before, owners.before) == name_of(after, owners.after)) continue;
     ++counts.moved[{owners.before, owners.after}];
   }
   return counts;
@@ -158,7 +171,7 @@ Plan make_plan(const PlanBasis& basis) {
   Plan plan;
   plan.before = basis.before;
   plan.after = basis.after;
-  plan.by_bucket = is_by_bucket(before) && is_by_bucket(after);
+  plan.by_bucket = is_by_same_buckets(before, after);
   plan.move_rate_mib_s = basis.move_rate_mib_s;
   const auto units = owners_of_units(before, after, plan.by_bucket);
   plan.units = units.size();

@@ -91,12 +91,13 @@ Result<TopologyPointer> read_topology(std::string_view document) {
   const auto request = shard::parse_topology_json(document, shard::Addresses::not_needed);
   if (!request) return request.error();
   return shard::Topology::make(without_addresses(request->members), request->scheme,
-                               request->version);
+                               request->version, request->state.value_or(shard::State{}));
 }
 
 Result<TopologyPointer> target_topology(const shard::Topology& present, const PlanTarget& target) {
   std::string scheme = target.scheme;
   Result<std::vector<Member>> members = std::vector<Member>();
+  std::optional<shard::State> state;  // that the document has
   if (target.document.empty()) {
     members = members_of(present, target.to);
     if (scheme.empty()) scheme = present.scheme();
@@ -106,12 +107,15 @@ Result<TopologyPointer> target_topology(const shard::Topology& present, const Pl
     if (!read) return read.error();
     members = without_addresses(read->members);
     if (scheme.empty()) scheme = read->scheme;
+    if (scheme == read->scheme) state = read->state;
   }
   if (!members) return members.error();
   if (members->empty()) {
     return invalid_input("no replica is left to plan for; name at least one");
   }
-  return shard::Topology::make(*std::move(members), scheme, present.version() + 1);
+  if (!state) state = scheme == present.scheme() ? present.state() : shard::State{};
+  return shard::Topology::make(*std::move(members), scheme, present.version() + 1,
+                               *std::move(state));
 }
 
 Result<double> parse_share(std::string_view text) {

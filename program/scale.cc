@@ -129,7 +129,6 @@ Result<MoveProgress> move_progress(const std::string& answer) {
 }
 
 std::string move_text(const MoveProgress& from, const MoveProgress& now, Milliseconds since) {
-  // Replicas that have left take their counts with them.
   const auto grown = [](std::uint64_t before, std::uint64_t after) {
     return after > before ? after - before : 0;
   };

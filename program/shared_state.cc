@@ -44,7 +44,7 @@ Result<std::string> SharedState::write(const shard::StateFile& state, const std:
     return Error{ErrorKind::refused, ErrorSource::peer, Retry::yes,
                  fmt::format("{} {}; ask again in a moment", where_, why)};
   };
-  if (version.empty()) return refused("is not read yet");
+  if (version.empty()) return refused("is not read yet (/readyz tells why, where that lasts)");
   const std::string text = shard::state_file_text(state);
   if (text.size() > limits::config_map_value_size_bytes) {
     return Error{ErrorKind::overloaded, ErrorSource::ourselves, Retry::no,

@@ -61,8 +61,13 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   const bool asks = cuts || configuration.place_keys;
   if (scheme && !scheme->has_state() && (cuts || (writer && command != Command::up))) {
     return fmt::format(
-        "{}: the scheme {} has no shards; give range, ascending or split-tree as --scheme",
+        "{}: the scheme {} has no shards; give range, ascending, split-tree or directory as "
+        "--scheme",
         configuration.place(cuts ? "split-above" : "state-writer"), configuration.scheme);
+  }
+  if (cuts && configuration.scheme == "directory") {
+    return fmt::format("{}: the scheme directory cuts nothing; take it away, or give --place-keys",
+                       configuration.place("split-above"));
   }
   if (configuration.place_keys && configuration.scheme != "directory") {
     return fmt::format("{}: the scheme {} places no keys; give directory as --scheme",

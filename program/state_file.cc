@@ -80,7 +80,7 @@ Result<void> keep_state(Configuration& configuration, const shard::Topology& top
   if (auto written = write(configuration.state_file, file); !written) {
     return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
                  fmt::format("{}: {}; the shards stay as they are; give a file in a folder that "
-                             "this process may write to",
+                             "this process may write to, and that no other program has locked",
                              configuration.place("state"), written.error().message)};
   }
   configuration.state = topology.state();

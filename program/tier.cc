@@ -162,6 +162,9 @@ Result<void> Tier::change(const Configuration& next, const Countries& countries,
   }
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
+    const auto store = *present.replicas[i]->sheet().totals().store;
+    moved_to_leavers_.responses.fetch_add(store.moved_responses);
+    moved_to_leavers_.bytes.fetch_add(store.moved_bytes);
     retirement_.add(present.replicas[i], next.drain_deadline);
   }
   grown->countries = countries;
@@ -293,7 +296,12 @@ PurgeResult Tier::purge(const http::PurgeTarget& target) {
 
 Tier::State Tier::state() const {
   const Shape present = shape();
-  State out{present.membership, {}, retirement_.names(), 0, 0, 0};
+  State out{present.membership,
+            {},
+            retirement_.names(),
+            0,
+            moved_to_leavers_.responses.load(),
+            moved_to_leavers_.bytes.load()};
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);

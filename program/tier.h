@@ -131,6 +131,11 @@ class Tier final : public Service {
   ExplainPage explain_;
   Retirement retirement_;
   std::atomic<std::uint64_t> purges_{0};
+  // What moved to replicas before they left: what has moved altogether never falls.
+  struct {
+    std::atomic<std::uint64_t> responses{0};
+    std::atomic<std::uint64_t> bytes{0};
+  } moved_to_leavers_;
   bool stopped_ = false;
 };
 

@@ -89,7 +89,8 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
   const Epoch epoch = own_.epochs[bucket];
   if (epoch == 0) {
     const Known* const holder = holder_of(bucket);
-    return Other{holder != nullptr ? holder->peer.name : std::string{}};
+    if (holder != nullptr) return Other{holder->peer.name};
+    return Other{{}, 0, direction(bucket).way == Way::unknown};
   }
   auto given = given_.find(bucket);
   if (is_empty && takers_.is(asker, bucket) && !is_unreachable(asker)) {

@@ -86,6 +86,7 @@ class Authority {
   struct Other {
     std::string name;  // empty: some other one
     Epoch given = 0;   // to the asker, if it is that one; 0: what is stored of it is on its way
+    bool is_undecided = false;  // not all that may have it have been heard; then it has no name
     bool operator==(const Other&) const = default;
   };
   // Who is to answer in our place; nullopt: we are. `is_empty`: nothing is stored here of the
@@ -143,6 +144,9 @@ class Authority {
   void hint(std::string_view peer, const HoldingsVersion& version);
   // It does not do what its holdings promise: it counts for nothing until it was heard anew.
   void doubt(std::string_view peer);
+  // It says that it does not have the bucket: in doubt where it had said that it does; else it is
+  // asked whether that is news.
+  void denies(std::string_view peer, shard::Bucket bucket);
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
   // Where this replica drains: so are all that are to take something. One that has ended meanwhile

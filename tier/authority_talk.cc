@@ -31,13 +31,13 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   Known* const known = find(peer);
   if (known == nullptr) return;
   known->is_asked = false;
+  known->failures = 0;
   if (std::exchange(known->is_doubted, false)) return;
   known->state = State::heard;
   known->was_heard = true;
   known->was_heard_since = true;
   known->heard_in = known->asked_in;
   known->told = told;
-  known->failures = 0;
   known->not_before = now + limits::holdings_interval * (1 + peers_.size() / 4);
   look_at_gifts(*known, now);
   choose_takers();
@@ -139,6 +139,13 @@ void Authority::doubt(std::string_view peer) {
   known->not_before = {};
 }
 
+void Authority::denies(std::string_view peer, Bucket bucket) {
+  const Known* const known = find(peer);
+  if (known == nullptr) return;
+  if (known->holdings.epoch(bucket) > 0) return doubt(peer);
+  suspect(peer);
+}
+
 void Authority::suspect(std::string_view peer) {
   Known* const known = find(peer);
   if (known == nullptr || known->state != State::heard) return;
@@ -191,6 +198,7 @@ void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
       member->peer.address = leaver.address;
       member->is_by_hearsay = true;
       member->state = State::unheard;
+      member->failures = 0;
       member->not_before = {};
       continue;
     }

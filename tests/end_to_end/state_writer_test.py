@@ -219,6 +219,7 @@ class OfProcesses(Shards):
             ({"at": "m"}, "at: give an array of strings"),
             ({"where": ["m"]}, "this key is not known"),
             ({"at": ["m"], "to": ["cache-9"]}, "there is no replica"),
+            ({"at": ["m", "n"], "to": ["cache-1"]}, "give a `to` for each `at`, or none"),
         ):
             answer = self.writer.administer("POST", "/split", cut)
             self.assertEqual((answer.status, answer.text.count("\n")), (400, 1), answer.text)

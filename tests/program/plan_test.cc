@@ -66,6 +66,36 @@ TEST(Plan, CountsWhatMovesUnderEachScheme) {
   }
 }
 
+// It was ended by a signal for every scheme with a state: there are fewer shards than buckets.
+TEST(Plan, CountsShardsWhereASchemeHasAState) {
+  for (const std::string_view scheme : {"range", "ascending", "split-tree", "directory"}) {
+    const Plan plan = plan_of(2, scheme, 3, scheme);
+    EXPECT_TRUE(plan.by_bucket) << scheme;
+    EXPECT_EQ(plan.units, plan.before->bucket_owners().size()) << scheme;
+    EXPECT_LE(plan.moved, plan.units) << scheme;
+    EXPECT_EQ(plan.moved, shard::moved_buckets(*plan.before, *plan.after)) << scheme;
+    EXPECT_EQ(plan_of(0, scheme, 2, scheme).moved_share(), 1) << scheme;
+    // Nothing that is stored is found by another numbering.
+    for (const auto& [from, to] : {std::pair{scheme, std::string_view("ring")},
+                                   std::pair{std::string_view("ring"), scheme}}) {
+      const Plan cold = plan_of(3, from, 3, to);
+      EXPECT_FALSE(cold.by_bucket) << from << " -> " << to;
+      EXPECT_EQ(cold.moved_share(), 1) << from << " -> " << to;
+    }
+  }
+}
+
+TEST(Plan, KeepsTheShardsThatTheTierHas) {
+  const shard::State state{{{"", "", {}}, {"m", "cache-1", 0}}, {}};
+  const auto present =
+      shard::Topology::make({{"cache-0", 1, ""}, {"cache-1", 1, ""}}, "range", 1, state);
+  ASSERT_TRUE(present) << present.error().message;
+  const auto wanted = target_topology(**present, {"3", "", ""});
+  ASSERT_TRUE(wanted) << wanted.error().message;
+  EXPECT_EQ((*wanted)->state(), state);
+  EXPECT_EQ((*wanted)->bucket_owners().size(), (*present)->bucket_owners().size());
+}
+
 TEST(Plan, NamesWhoGivesAndWhoTakesTheMostFirst) {
   const Plan plan = plan_of(3, "vbucket", 4, "vbucket");
   ASSERT_EQ(plan.moves.size(), 3U);

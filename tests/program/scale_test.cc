@@ -80,7 +80,7 @@ TEST(Scale, TellsHowFarWhatIsStoredHasMoved) {
             "moving     30 buckets away; 400 responses, 1.0 MiB moved in 2.0 s; about 0.1 s left");
   EXPECT_EQ(move_text({1'030, 900, 9 * limits::kMiB}, {0, 500, 0}, Milliseconds{100}),
             "moving     0 buckets away; 0 responses, 0.0 MiB moved in 0.1 s")
-      << "a replica that has left takes its counts with it";
+      << "another process counts from 0";
 }
 
 TEST(Scale, AnswersOfSomebodyElseAreErrors) {

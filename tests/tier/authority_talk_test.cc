@@ -88,6 +88,53 @@ TEST(AuthorityTalk, WhatWasSaidBeforeADoubtCountsNoMore) {
   EXPECT_EQ(authority.direction(bucket).way, Way::holder);
 }
 
+// For one that is to take a bucket, who asks waits; for one that won't it would wait in vain.
+TEST(AuthorityTalk, OnlyATakerThatHasNotHeardAllIsUndecided) {
+  const auto membership = membership_of({"a", "b"});
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  const Authority::Other undecided{{}, 0, true};
+  EXPECT_EQ(authority.other_holder(bucket_of_owner(membership, "a"), "b", false), undecided);
+  EXPECT_EQ(authority.other_holder(bucket_of_owner(membership, "b"), "c", false), undecided);
+  authority.heard("b", {{2, 1}, std::vector<Epoch>(shard::bucket_count)}, {}, start);
+  EXPECT_EQ(authority.other_holder(bucket_of_owner(membership, "a"), "b", false), undecided)
+      << "it looks twice";
+  EXPECT_EQ(authority.other_holder(bucket_of_owner(membership, "b"), "c", false),
+            Authority::Other{})
+      << "it is b's to take";
+}
+
+TEST(AuthorityTalk, WhoDeniesABucketIsDoubtedIfItHadSaidThatItHasIt) {
+  const auto membership = membership_of({"a", "b"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  std::vector<Epoch> epochs(shard::bucket_count);
+  epochs[bucket] = 1;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, authority.own().version, start);
+  authority.denies("b", bucket_of_owner(membership, "a"));
+  EXPECT_EQ(authority.unheard(), 0U);
+  authority.denies("b", bucket);
+  EXPECT_EQ(authority.unheard(), 1U);
+  EXPECT_EQ(authority.direction(bucket).way, Way::unknown);
+}
+
+// An answer that was dropped left the count as it was, and the next broken connection was enough.
+TEST(AuthorityTalk, AnAnswerThatIsInDoubtIsAnAnswer) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  static_cast<void>(authority.take_due(start));
+  authority.failed("b", false, start);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.doubt("b");
+  authority.heard_again("b", {}, start);
+  EXPECT_EQ(authority.take_due(start).size(), 1U);
+  authority.failed("b", false, start + limits::unreachable_after);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+}
+
 TEST(AuthorityTalk, WhoTalksAfterASilenceIsCalledAtOnce) {
   Authority authority("a", 1);
   authority.follow(membership_of({"a", "b"}));
