@@ -168,7 +168,7 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
   if (auto known = check_knowledge(topology, request, *number); !known) return known.error();
   shard::Cut cut{*number, {}, request.to, request.only_new};
   for (const std::string& at : request.at) cut.at.push_back(key_of_text(at));
-  if (cut.owners.size() > 0 && cut.owners.size() != std::max<std::size_t>(cut.at.size(), 1)) {
+  if (!cut.owners.empty() && cut.owners.size() != std::max<std::size_t>(cut.at.size(), 1)) {
     return invalid_input(
         fmt::format("there are {} `at` and {} `to`; give a `to` for each `at`, or none",
                     cut.at.size(), cut.owners.size()));
