@@ -118,7 +118,9 @@ Result<Tier::Shape> Tier::grow(const Shape& present, const Configuration& next,
                                std::size_t replicas) {
   auto topology = topology_of(present.membership, present.configuration.state, next, replicas);
   if (!topology) return topology.error();
-  Shape out{next, present.countries, nullptr, present.replicas};
+  Shape out = present;
+  out.configuration = next;
+  out.membership = nullptr;
   out.replicas.resize(std::min(replicas, present.replicas.size()));
   while (out.replicas.size() < replicas) {
     constexpr std::size_t cores = 1;
@@ -163,8 +165,8 @@ Result<void> Tier::change(const Configuration& next, const Countries& countries,
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
     const auto store = *present.replicas[i]->sheet().totals().store;
-    moved_to_leavers_.responses.fetch_add(store.moved_responses);
-    moved_to_leavers_.bytes.fetch_add(store.moved_bytes);
+    grown->moved_to_leavers_responses += store.moved_responses;
+    grown->moved_to_leavers_bytes += store.moved_bytes;
     retirement_.add(present.replicas[i], next.drain_deadline);
   }
   grown->countries = countries;
@@ -300,8 +302,8 @@ Tier::State Tier::state() const {
             {},
             retirement_.names(),
             0,
-            moved_to_leavers_.responses.load(),
-            moved_to_leavers_.bytes.load()};
+            present.moved_to_leavers_responses,
+            present.moved_to_leavers_bytes};
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);

@@ -97,6 +97,9 @@ class Tier final : public Service {
     Countries countries;
     MembershipPointer membership;
     Replicas replicas;  // by number
+    // To replicas that have left since: what has moved altogether never falls.
+    std::uint64_t moved_to_leavers_responses = 0;
+    std::uint64_t moved_to_leavers_bytes = 0;
   };
 
   // What the parts are given, but for their members: a change of their number alone reads no file.
@@ -131,11 +134,6 @@ class Tier final : public Service {
   ExplainPage explain_;
   Retirement retirement_;
   std::atomic<std::uint64_t> purges_{0};
-  // What moved to replicas before they left: what has moved altogether never falls.
-  struct {
-    std::atomic<std::uint64_t> responses{0};
-    std::atomic<std::uint64_t> bytes{0};
-  } moved_to_leavers_;
   bool stopped_ = false;
 };
 
