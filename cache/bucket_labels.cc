@@ -10,16 +10,26 @@ namespace {
 
 constexpr std::string_view shard_part = "shard=";
 
+// What the sidecar has told stands behind host, URI and scheme: a client writes a URI as it likes.
+std::string_view told_in(std::string_view key_text) noexcept {
+  constexpr int lines_before = 3;
+  for (int line = 0; line < lines_before; ++line) {
+    const std::size_t end = key_text.find('\n');
+    key_text.remove_prefix(end == std::string_view::npos ? key_text.size() : end + 1);
+  }
+  return key_text;
+}
+
 }  // namespace
 
 std::optional<std::string> shard_key_in(std::string_view key_text) {
-  std::size_t place = key_text.find(shard_part);
-  while (place != std::string_view::npos && place > 0) {
-    if (key_text[place - 1] == '\n' || key_text[place - 1] == '&') break;
-    place = key_text.find(shard_part, place + 1);
+  const std::string_view told = told_in(key_text);
+  std::size_t place = told.find(shard_part);
+  while (place != std::string_view::npos && place > 0 && told[place - 1] != '&') {
+    place = told.find(shard_part, place + 1);
   }
-  if (place == std::string_view::npos || place == 0) return std::nullopt;
-  std::string_view value = key_text.substr(place + shard_part.size());
+  if (place == std::string_view::npos) return std::nullopt;
+  std::string_view value = told.substr(place + shard_part.size());
   value = value.substr(0, value.find('&'));
   std::string key;
   while (!value.empty()) {
@@ -39,7 +49,7 @@ std::optional<std::string> shard_key_in(std::string_view key_text) {
 
 std::optional<shard::Bucket> bucket_by(const shard::Topology* topology, std::string_view key_text,
                                        std::optional<shard::Bucket> told) {
-  if (topology == nullptr || !topology->has_state()) return told;
+  if (topology == nullptr || !topology->finds_buckets()) return told;
   const auto key = shard_key_in(key_text);
   if (!key || topology->bucket_owners().empty()) return std::nullopt;
   return topology->bucket_for({*key, hash64(*key)});
@@ -47,14 +57,14 @@ std::optional<shard::Bucket> bucket_by(const shard::Topology* topology, std::str
 
 bool BucketLabels::follow(TopologyPointer topology, TopologyPointer& was) {
   const std::lock_guard lock(mutex_);
-  has_state_.store(topology && topology->has_state());
+  finds_buckets_.store(topology && topology->finds_buckets());
   was = std::exchange(topology_, std::move(topology));
   if (!was || !topology_) return false;
   if (was->numbering() != topology_->numbering()) return true;
-  return topology_->has_state() && was->id() != topology_->id();
+  return topology_->finds_buckets() && was->id() != topology_->id();
 }
 
-std::optional<shard::Bucket> BucketLabels::by_state(const CacheKey& key) const {
+std::optional<shard::Bucket> BucketLabels::by_topology(const CacheKey& key) const {
   const std::lock_guard lock(mutex_);
   return bucket_by(topology_.get(), key.text, key.bucket);
 }

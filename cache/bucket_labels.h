@@ -14,11 +14,11 @@ namespace ringside::cache {
 
 using TopologyPointer = std::shared_ptr<const shard::Topology>;
 
-// The shard key that a sidecar told with the others parts of a cache key, where the scheme has a
-// state (sidecar::append_shard_key); nullopt: none.
+// The shard key that a sidecar told with the other parts of a cache key, where replicas find
+// buckets by it (sidecar::append_shard_key); nullopt: none.
 [[nodiscard]] std::optional<std::string> shard_key_in(std::string_view key_text);
 
-// In which bucket a key is. Without a state the sidecar says it; with one the replica finds out by
+// In which bucket a key is. Where the hash says it, the sidecar does; else the replica finds out by
 // itself, since the two may know different cuts. Nullopt: nobody knows.
 [[nodiscard]] std::optional<shard::Bucket> bucket_by(const shard::Topology* topology,
                                                      std::string_view key_text,
@@ -30,13 +30,13 @@ class BucketLabels {
   // True: what is stored may lie in another bucket by now. `was`: the one that was followed before.
   bool follow(TopologyPointer topology, TopologyPointer& was);
   [[nodiscard]] std::optional<shard::Bucket> of(const CacheKey& key) const {
-    return has_state_.load() ? by_state(key) : key.bucket;
+    return finds_buckets_.load() ? by_topology(key) : key.bucket;
   }
 
  private:
-  [[nodiscard]] std::optional<shard::Bucket> by_state(const CacheKey& key) const;
+  [[nodiscard]] std::optional<shard::Bucket> by_topology(const CacheKey& key) const;
 
-  std::atomic<bool> has_state_{false};
+  std::atomic<bool> finds_buckets_{false};
   mutable std::mutex mutex_;
   TopologyPointer topology_;
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cache/store.h"
+#include "shard/schemes.h"
 #include "shard/state.h"
 #include "shard/topology.h"
 
@@ -32,7 +33,8 @@ class FullShards {
 
  private:
   [[nodiscard]] std::optional<shard::Cut> unplaced(const shard::Topology& topology,
-                                                   shard::MemberIndex own, Store& store);
+                                                   shard::MemberIndex own,
+                                                   const shard::Placeable& part, Store& store);
   [[nodiscard]] std::optional<shard::Bucket> fullest(const shard::Topology& topology,
                                                      shard::MemberIndex own,
                                                      std::size_t responses_most,

@@ -11,6 +11,7 @@
 #include "program/options.h"
 #include "program/route_conditions.h"
 #include "program/route_keys.h"
+#include "shard/schemes.h"
 
 namespace ringside::program {
 namespace {
@@ -160,6 +161,22 @@ Result<void> check_routes(const Configuration& configuration) {
   return check_route_conditions(configuration);
 }
 
+// Without their state, whose errors are others'.
+Result<void> check_schemes(const Configuration& configuration) {
+  const std::string schemes = tier_schemes(configuration);
+  if (schemes == configuration.scheme) return {};
+  for (const RouteConfiguration& route : configuration.routes) {
+    if (route.scheme.empty()) continue;
+    if (auto named = shard::check_scheme_route(route.name); !named) {
+      return invalid_input(fmt::format("{}: scheme: {}", route.place, named.error().message));
+    }
+  }
+  const auto made = tier::make_membership({}, schemes, 1);
+  if (made) return {};
+  return invalid_input(
+      fmt::format("{}: scheme: {}", configuration.place("routes"), made.error().message));
+}
+
 Result<void> check_rules(const Configuration& configuration) {
   for (const RouteConfiguration& route : effective_routes(configuration)) {
     const RouteFacts facts{route.name, route.near_ttl.count() > 0, configuration.country_header};
@@ -206,7 +223,8 @@ Result<void> check_members(const Configuration& configuration, std::string_view 
     return invalid_input(fmt::format("{}: {}: nobody is reached at port 0; write the replica's",
                                      configuration.place(option), one.member.name));
   }
-  const auto made = tier::make_membership(members, configuration.scheme, 1, configuration.state);
+  const auto made =
+      tier::make_membership(members, tier_schemes(configuration), 1, configuration.state);
   if (!made) {
     return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
   }
@@ -232,6 +250,21 @@ std::string_view name(Command command) noexcept {
 std::string Configuration::place(std::string_view option) const {
   const auto found = places.find(option);
   return found == places.end() ? fmt::format("--{}", option) : found->second;
+}
+
+Result<std::string> parse_scheme(std::string_view text) {
+  if (const auto entry = shard::find_scheme(text); !entry) return entry.error();
+  return std::string(text);
+}
+
+std::string tier_schemes(const Configuration& configuration) {
+  std::map<std::string_view, std::string_view> of_routes;  // sorted, as shard::Schemes::text() is
+  for (const RouteConfiguration& route : configuration.routes) {
+    if (!route.scheme.empty()) of_routes.emplace(route.name, route.scheme);
+  }
+  std::string text = configuration.scheme;
+  for (const auto& [route, scheme] : of_routes) text += fmt::format(",{}={}", route, scheme);
+  return text;
 }
 
 bool writes_state(const Configuration& configuration) noexcept {
@@ -309,6 +342,7 @@ bool uses_country(const Configuration& configuration) {
 
 Result<void> check(Command command, const Configuration& configuration) {
   if (auto routes = check_routes(configuration); !routes) return routes.error();
+  if (auto schemes = check_schemes(configuration); !schemes) return schemes.error();
   if (auto rules = check_rules(configuration); !rules) return rules.error();
   if (auto listeners = check_listeners(command, configuration); !listeners) {
     return listeners.error();

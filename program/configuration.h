@@ -39,6 +39,7 @@ struct RouteConfiguration {
   std::vector<net::Origin> origins;            // none: Configuration::origins
   std::optional<shard::KeySpec> shard_key;     // absent: Configuration::shard_key
   std::optional<shard::KeySpec> key_fallback;  // where the path has not what the key takes; or none
+  std::string scheme;                          // of its keys; empty: the tier's
   Milliseconds near_ttl{0};                    // of the sidecar's near cache; 0: none
   CacheRules cache;                            // what it leaves out: Configuration::cache
   std::string place;                           // where it was written, for messages
@@ -69,9 +70,9 @@ struct Configuration : hop::Options, sidecar::Options {
   std::string kubeconfig;  // empty: the pod's service account
   std::optional<k8s::DnsTarget> dns;
   std::uint64_t topology_version = 0;  // 0: not given
-  std::string scheme = "ring";
-  std::string state_file;  // empty: none
-  shard::State state;      // what it says; empty: the scheme's first one, where it has one
+  std::string scheme = "ring";         // of routes that have none of their own; all: tier_schemes()
+  std::string state_file;              // empty: none
+  shard::State state;  // what it says; empty: the scheme's first one, where it has one
   std::optional<StateWriter> state_writer;  // absent: `up` itself; else nobody, but by hand
   bool place_keys = false;                  // of a directory, when they are first stored
   std::size_t split_above = 0;              // stored responses of a shard; 0: none is cut by itself
@@ -101,6 +102,11 @@ struct Configuration : hop::Options, sidecar::Options {
   [[nodiscard]] std::string place(std::string_view option) const;
   [[nodiscard]] bool given(std::string_view option) const { return places.contains(option); }
 };
+
+// One scheme, for all keys or those of a route.
+[[nodiscard]] Result<std::string> parse_scheme(std::string_view text);
+// The schemes of the tier and of its routes, as topologies name them (shard::Schemes::text).
+[[nodiscard]] std::string tier_schemes(const Configuration& configuration);
 
 // Whether this process writes the state of the scheme, and keeps its file up to date.
 [[nodiscard]] bool writes_state(const Configuration& configuration) noexcept;

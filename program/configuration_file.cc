@@ -123,6 +123,7 @@ constexpr auto route_keys = std::to_array<Key<Route>>({
     {"origin", assign<&Route::origins, parse_origins, Route>, true},
     {"shard_key", assign<&Route::shard_key, shard::KeySpec::parse, Route>, true},
     {"key_fallback", assign<&Route::key_fallback, shard::KeySpec::parse, Route>, true},
+    {"scheme", assign<&Route::scheme, parse_scheme, Route>},
     {"near_ttl", assign<&Route::near_ttl, parse_near_ttl, Route>},
 });
 

@@ -22,6 +22,7 @@ ordered_json routes(Command command, const Configuration& configuration) {
     if (!route.origins.empty()) one["origin"] = shown(route.origins);
     if (with_shard_key) one["shard_key"] = shown(route.shard_key);
     if (with_shard_key && route.key_fallback) one["key_fallback"] = shown(route.key_fallback);
+    if (!route.scheme.empty()) one["scheme"] = route.scheme;
     if (with_shard_key && route.near_ttl.count() > 0) one["near_ttl"] = shown(route.near_ttl);
     auto rules = to_json(route.cache.values, stores ? RulesOf::cache : RulesOf::sidecar);
     if (!rules.empty()) one["cache"] = std::move(rules);

@@ -15,7 +15,7 @@ Result<void> MemberService::apply(const Configuration& loaded) {
   const auto present = this->membership();
   const Configuration next = with_kept_state(configuration_, loaded);
   const bool has_new_state = next.state != configuration_.state;
-  auto membership = discovers(next) ? tier::with_scheme(present, next.scheme,
+  auto membership = discovers(next) ? tier::with_scheme(present, tier_schemes(next),
                                                         has_new_state ? next.state : shard::State{})
                                     : reloaded_membership(present, listed(configuration_),
                                                           listed(next), configuration_, next);
@@ -52,7 +52,7 @@ Result<void> MemberService::check_state(const shard::Topology& present,
   const auto refused = [](std::string message) {
     return Error{ErrorKind::refused, ErrorSource::client, Retry::no, std::move(message)};
   };
-  if (!configuration_.state_writer || !present.has_state()) return {};
+  if (!configuration_.state_writer || present.state().is_empty()) return {};
   if (next.scheme() != present.scheme()) {
     return refused(
         fmt::format("scheme: is {} where one process writes the state; change it in the "
@@ -150,7 +150,7 @@ bool MemberService::is_behind(const shard::TopologyRequest& published) const {
 }
 
 Result<void> MemberService::write_shared(const shard::Topology& next) {
-  if (!next.has_state()) return {};
+  if (next.state().is_empty()) return {};
   auto version = shared_state_->write({std::string(next.scheme()), next.state()}, shared_version_);
   if (!version) return version.error();
   shared_version_ = *std::move(version);
@@ -160,7 +160,7 @@ Result<void> MemberService::write_shared(const shard::Topology& next) {
 Result<void> MemberService::keep(Configuration& kept, const shard::Topology& next) {
   if (shared_state_ == nullptr) return keep_state(kept, next);
   // Other members of the same shards are nobody else's concern.
-  if (!next.has_state() || next.state() == membership()->topology->state()) return {};
+  if (next.state().is_empty() || next.state() == membership()->topology->state()) return {};
   auto written = write_shared(next);
   if (written) kept.state = next.state();
   return written;
@@ -180,7 +180,7 @@ Result<MembershipPointer> MemberService::adopt(MembershipPointer next, std::stri
 Result<void> MemberService::follow(const k8s::Roster& roster) {
   const std::lock_guard control(control_);
   const auto present = this->membership();
-  const auto membership = discovered_membership(*present, roster, configuration_.scheme);
+  const auto membership = discovered_membership(*present, roster, tier_schemes(configuration_));
   if (!membership) return membership.error();
   publish(*membership);
   log_change(present, *membership, "discovery");

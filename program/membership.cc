@@ -33,13 +33,13 @@ TopologyResult discovered_topology(const std::shared_ptr<const shard::Topology>&
 }  // namespace
 
 Result<MembershipPointer> no_members(const Configuration& configuration) {
-  return tier::make_membership({}, configuration.scheme, 0, configuration.state);
+  return tier::make_membership({}, tier_schemes(configuration), 0, configuration.state);
 }
 
 Result<MembershipPointer> first_membership(const Configuration& configuration,
                                            const std::vector<shard::MemberAt>& listed) {
   if (discovers(configuration)) return no_members(configuration);
-  return tier::make_membership(listed, configuration.scheme,
+  return tier::make_membership(listed, tier_schemes(configuration),
                                std::max<std::uint64_t>(configuration.topology_version, 1),
                                configuration.state);
 }
@@ -49,7 +49,8 @@ Result<MembershipPointer> reloaded_membership(const MembershipPointer& present,
                                               const std::vector<shard::MemberAt>& after,
                                               const Configuration& running,
                                               const Configuration& next) {
-  const bool is_same_rule = running.scheme == next.scheme && running.state == next.state;
+  const bool is_same_rule =
+      tier_schemes(running) == tier_schemes(next) && running.state == next.state;
   if (before == after && is_same_rule && running.topology_version == next.topology_version) {
     return present;
   }
@@ -60,7 +61,7 @@ Result<MembershipPointer> reloaded_membership(const MembershipPointer& present,
         "it out to have the next one",
         next.place("topology-version"), next.topology_version, in_use));
   }
-  return tier::make_membership(after, next.scheme,
+  return tier::make_membership(after, tier_schemes(next),
                                next.topology_version != 0 ? next.topology_version : in_use + 1,
                                is_same_rule ? present->topology->state() : next.state);
 }

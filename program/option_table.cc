@@ -9,7 +9,6 @@
 #include "program/shown.h"
 #include "program/values.h"
 #include "shard/quotation.h"
-#include "shard/schemes.h"
 
 // The rows: adding an option means a row here, its member in Configuration or in the Options of a
 // half that Configuration derives from, and where it acts. Then
@@ -50,11 +49,6 @@ constexpr OptionValue fixed{Form::text, assign<member, parse, C>, show<member>, 
 template <std::uint64_t most>
 Result<std::uint64_t> parse_count(std::string_view text) {
   return parse_number(text, 1, most);
-}
-
-Result<std::string> parse_scheme(std::string_view text) {
-  if (const auto entry = shard::find_scheme(text); !entry) return entry.error();
-  return std::string(text);
 }
 
 Result<std::string> parse_file_name(std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include "base/quotation.h"
 #include "program/values.h"
+#include "shard/schemes.h"
 #include "shard/topology_json.h"
 
 namespace ringside::program {
@@ -110,6 +111,9 @@ Result<TopologyPointer> target_topology(const shard::Topology& present, const Pl
     if (scheme == read->scheme) state = read->state;
   }
   if (!members) return members.error();
+  const auto schemes = shard::parse_schemes(scheme);
+  if (!schemes) return schemes.error();
+  scheme = schemes->text();
   if (members->empty()) {
     return invalid_input("no replica is left to plan for; name at least one");
   }

@@ -30,31 +30,95 @@ Result<std::size_t> check_number(const shard::Topology& topology, std::size_t nu
   return no_shard(topology, fmt::format("{}", number));
 }
 
-// A name comes before a number: ranges of numbers have names that are some.
-Result<std::size_t> find_shard(const shard::Topology& topology, const std::string& text) {
-  const auto& shards = topology.state().shards;
-  if (text.empty()) {
-    if (topology.scheme() == "directory") return std::size_t{0};
-    if (topology.scheme() == "ascending" || shards.size() == 1) return shards.size() - 1;
-    return invalid_input(
-        fmt::format("which of {} shards? Give its number or its name", shards.size()));
+// Whose shards are meant, where nothing says which one: those of the only scheme that has some.
+Result<std::string> only_route(const shard::Schemes& schemes) {
+  std::vector<std::string> routes;
+  if (schemes.own.has_state()) routes.emplace_back();
+  for (const shard::RouteScheme& one : schemes.of_routes) {
+    if (one.entry.has_state()) routes.push_back(one.route);
   }
-  const auto named = std::find_if(shards.begin(), shards.end(), [&](const shard::Shard& one) {
-    return one.at == key_of_text(text);
-  });
-  if (named != shards.end()) return static_cast<std::size_t>(named - shards.begin());
+  if (routes.size() == 1) return routes.front();
+  return invalid_input(
+      fmt::format("several routes have shards of their own: {}; name the route", schemes.text()));
+}
+
+// A name comes before a number: ranges of numbers have names that are some.
+Result<std::size_t> named_shard(const shard::Topology& topology, const CutRequest& request) {
+  const auto& shards = topology.state().shards;
+  const std::string& text = request.shard;
+  const auto is_of_route = [&](const shard::Shard& one) {
+    return !request.route || one.route == *request.route;
+  };
+  std::vector<std::size_t> named;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (is_of_route(shards[i]) && shards[i].at == key_of_text(text)) named.push_back(i);
+  }
+  if (named.size() > 1) {
+    return invalid_input(
+        fmt::format("shards {} and {} have the name {}; name the route, or give a number", named[0],
+                    named[1], quotation(text)));
+  }
+  if (named.size() == 1) return named.front();
   std::size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  if (is_number && number < shards.size()) return number;
+  if (is_number && number < shards.size() && is_of_route(shards[number])) return number;
   return no_shard(topology, quotation(text));
 }
 
-// Who has the least for its weight; of equals the first.
-const std::string& least_loaded(const shard::Topology& topology,
+// Of a route, where none is named.
+Result<std::size_t> only_shard(const shard::Topology& topology, std::string_view scheme,
+                               const std::string& route) {
+  if (scheme == "directory") return std::size_t{0};
+  std::vector<std::size_t> meant;
+  const auto& shards = topology.state().shards;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (shards[i].route == route) meant.push_back(i);
+  }
+  if (!meant.empty() && (scheme == "ascending" || meant.size() == 1)) return meant.back();
+  return invalid_input(
+      fmt::format("which of {} shards? Give its number or its name", meant.size()));
+}
+
+// Which shard is cut, and by which scheme.
+struct Meant {
+  std::size_t shard = 0;
+  std::string route{};
+  std::string_view scheme{};
+};
+
+Result<Meant> meant_by(const shard::Topology& topology, const CutRequest& request) {
+  const auto schemes = shard::parse_schemes(topology.scheme());
+  if (!schemes) return schemes.error();
+  if (!schemes->has_state()) return shard::no_shards(schemes->text());
+  if (request.route && schemes->find(*request.route) == nullptr) {
+    return invalid_input(fmt::format("route: {} has no scheme of its own; the schemes are {}",
+                                     quotation(*request.route), schemes->text()));
+  }
+  if (!request.number && request.shard.empty()) {
+    const auto route = request.route ? Result<std::string>(*request.route) : only_route(*schemes);
+    if (!route) return route.error();
+    const std::string_view scheme = schemes->find(*route)->name;
+    const auto shard = only_shard(topology, scheme, *route);
+    return shard ? Result<Meant>(Meant{*shard, *route, scheme}) : shard.error();
+  }
+  const auto shard =
+      request.number ? check_number(topology, *request.number) : named_shard(topology, request);
+  if (!shard) return shard.error();
+  const auto& shards = topology.state().shards;
+  const std::string told = *shard < shards.size() ? shards[*shard].route : "";
+  const std::string& route = request.route ? *request.route : told;
+  return Meant{*shard, route, schemes->find(route)->name};
+}
+
+// Who has the fewest shards of the route for its weight; of equals the first.
+const std::string& least_loaded(const shard::Topology& topology, const std::string& route,
                                 const std::vector<std::string>& taken) {
   std::vector<std::uint64_t> shards(topology.members().size());
-  for (const shard::MemberIndex owner : topology.bucket_owners()) ++shards[owner];
+  const auto& of_all = topology.state().shards;
+  for (std::size_t i = 0; i < of_all.size(); ++i) {
+    if (of_all[i].route == route) ++shards[topology.bucket_owners()[topology.first_shard() + i]];
+  }
   for (const std::string& name : taken) {
     if (const auto member = topology.find(name)) ++shards[*member];
   }
@@ -70,9 +134,9 @@ const std::string& least_loaded(const shard::Topology& topology,
 }
 
 // Whether somebody has cut the shard of whom the asker has not heard: it would be cut elsewhere
-// than it was asked for.
+// than it was asked for. A key of a directory is placed wherever it was before.
 Result<void> check_knowledge(const shard::Topology& topology, const CutRequest& request,
-                             std::size_t number) {
+                             const Meant& meant) {
   const auto refused = [](std::string message) {
     return Error{ErrorKind::refused, ErrorSource::client, Retry::no, std::move(message)};
   };
@@ -87,11 +151,12 @@ Result<void> check_knowledge(const shard::Topology& topology, const CutRequest& 
                     "those first",
                     shards.size(), request.shards));
   }
-  for (std::size_t i = request.shards; request.shards > 0 && i < shards.size(); ++i) {
-    if (shards[i].parent != number) continue;
+  if (meant.scheme == "directory" || request.shards == 0) return {};
+  for (std::size_t i = request.shards; i < shards.size(); ++i) {
+    if (shards[i].parent != meant.shard) continue;
     return refused(
         fmt::format("shard {} was cut since there were {}; read GET /topology again, which has {}",
-                    number, request.shards, shards.size()));
+                    meant.shard, request.shards, shards.size()));
   }
   return {};
 }
@@ -117,6 +182,7 @@ std::string to_json(const CutRequest& request) {
   out["at"] = request.at;
   out["to"] = request.to;
   if (request.only_new) out["only_new"] = true;
+  if (request.route) out["route"] = *request.route;
   return out.dump() + "\n";
 }
 
@@ -124,18 +190,19 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
   const auto document = parse_strict_json(text);
   if (!document) return document.error();
   const ObjectReader object(*document, "");
-  if (auto known = object.only({"scheme", "shards", "number", "shard", "at", "to", "only_new"}, {});
-      !known) {
-    return known.error();
-  }
+  const auto known =
+      object.only({"scheme", "shards", "number", "shard", "at", "to", "only_new", "route"}, {});
+  if (!known) return known.error();
   CutRequest request;
+  std::string route;
   for (const auto& [key, into] :
-       {std::pair{"scheme", &request.scheme}, {"shard", &request.shard}}) {
+       {std::pair{"scheme", &request.scheme}, {"shard", &request.shard}, {"route", &route}}) {
     if (object.find(key) == nullptr) continue;
     auto value = object.text(key);
     if (!value) return value.error();
     *into = *std::move(value);
   }
+  if (object.find("route") != nullptr) request.route = std::move(route);
   if (object.find("shards") != nullptr) {
     const auto shards = object.count("shards");
     if (!shards) return shards.error();
@@ -161,12 +228,10 @@ Result<CutRequest> parse_cut_request(std::string_view text) {
 }
 
 Result<shard::State> state_after(const shard::Topology& topology, const CutRequest& request) {
-  if (!topology.has_state()) return shard::no_shards(topology.scheme());
-  const auto number = request.number ? check_number(topology, *request.number)
-                                     : find_shard(topology, request.shard);
-  if (!number) return number.error();
-  if (auto known = check_knowledge(topology, request, *number); !known) return known.error();
-  shard::Cut cut{*number, {}, request.to, request.only_new};
+  const auto meant = meant_by(topology, request);
+  if (!meant) return meant.error();
+  if (auto known = check_knowledge(topology, request, *meant); !known) return known.error();
+  shard::Cut cut{meant->shard, {}, request.to, request.only_new, meant->route};
   for (const std::string& at : request.at) cut.at.push_back(key_of_text(at));
   if (!cut.owners.empty() && cut.owners.size() != std::max<std::size_t>(cut.at.size(), 1)) {
     return invalid_input(
@@ -177,7 +242,7 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
     if (topology.find(name)) continue;
     return invalid_input(fmt::format("to: there is no replica {}", quotation(name)));
   }
-  const bool is_placed = topology.scheme() == "directory" && !cut.at.empty();
+  const bool is_placed = meant->scheme == "directory" && !cut.at.empty();
   if (is_placed && topology.members().empty() && cut.owners.size() < cut.at.size()) {
     return Error{ErrorKind::refused, ErrorSource::ourselves, Retry::yes,
                  "to: the replicas are not known here yet; ask again in a moment"};
@@ -187,8 +252,8 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
     const auto first_sight = [&](const std::string& key) {
       return topology.members()[place_at_first_sight(key, topology.members())].name;
     };
-    const std::string chosen =
-        is_placed ? first_sight(cut.at[cut.owners.size()]) : least_loaded(topology, cut.owners);
+    const std::string chosen = is_placed ? first_sight(cut.at[cut.owners.size()])
+                                         : least_loaded(topology, meant->route, cut.owners);
     cut.owners.push_back(chosen);
   }
   return shard::cut_state(topology, cut);
@@ -202,6 +267,7 @@ std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
   CutRequest request{
       std::string(topology->scheme()), topology->state().shards.size(), cut->shard, {}, {}, {}};
   request.only_new = cut->only_new;
+  if (topology->has_routes()) request.route = cut->route;
   for (const std::string& at : cut->at) request.at.push_back(key_text_of_at(at));
   return request;
 }

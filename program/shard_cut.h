@@ -22,11 +22,15 @@ struct CutRequest {
   std::vector<std::string> at{};  // where it is cut (program/key_text.h)
   std::vector<std::string> to{};  // who has the new ones; none: who has the least for its weight
   bool only_new = false;          // see shard::Cut
+  // Whose shard it is, where routes have schemes of their own; empty: of the tier's own scheme;
+  // absent: `shard` or `number` says it.
+  std::optional<std::string> route{};
   bool operator==(const CutRequest&) const = default;
 };
 
-// {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"], "only_new": true},
-// each of which may be left out; `"number": 0` is the shard of that number, whatever the names are.
+// {"scheme": "range", "shards": 2, "shard": "0", "at": ["m"], "to": ["cache-1"], "only_new": true,
+// "route": "films"}, each of which may be left out; `"number": 0` is the shard of that number,
+// whatever the names are.
 [[nodiscard]] std::string to_json(const CutRequest& request);
 [[nodiscard]] Result<CutRequest> parse_cut_request(std::string_view text);
 

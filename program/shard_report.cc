@@ -76,7 +76,8 @@ std::size_t find_lines(const sidecar::Settings& settings, const ShardOptions& op
 // Which replicas are reckoned with, where nobody has said it.
 void tell_assumption(const Configuration& configuration, const tier::Membership& membership) {
   const auto& writer = configuration.state_writer;
-  if (writer && (writer->at || writer->config_map) && membership.topology->has_state()) {
+  const bool has_shards = !membership.topology->state().is_empty();
+  if (writer && (writer->at || writer->config_map) && has_shards) {
     fmt::print(stderr,
                "ringside shard: these are the owners by --state, or by the first shards of the "
                "scheme; the shards in use are those of GET /topology at a process of the tier\n");
@@ -115,14 +116,18 @@ Result<ShardAnswer> find_shard(const sidecar::Settings& settings, const ShardOpt
   if (!keyed_by) return invalid_input(keyed_by.error().message);
   answer.keyed_by = (*keyed_by)->text();
   answer.is_fallback = *keyed_by != &found.key;
-  sidecar::build_shard_key(answer.key, **keyed_by,
-                           {asked->host, asked->target, fields, client, country});
-  answer.hash = hash64(answer.key);
   const tier::Membership& membership = *settings.membership;
-  answer.bucket = membership.topology->bucket_for({answer.key, answer.hash});
+  const shard::Topology& topology = *membership.topology;
+  std::string whole;
+  sidecar::make_shard_key(whole, topology, found, **keyed_by,
+                          {asked->host, asked->target, fields, client, country});
+  const shard::ShardKey key{whole, hash64(whole)};
+  answer.key = topology.own_key(whole);
+  answer.hash = hash64(answer.key);
+  answer.bucket = topology.bucket_for(key);
   if (membership.size() == 0) return answer;
   std::vector<shard::MemberIndex> owners;
-  membership.topology->owners({answer.key, answer.hash}, owners_told, owners);
+  topology.owners(key, owners_told, owners);
   for (const shard::MemberIndex owner : owners) {
     answer.owners.push_back(membership.name(owner));
   }
@@ -180,7 +185,7 @@ std::string to_json(const std::vector<ShardAnswer>& answers) {
 
 Result<MembershipPointer> shard_membership(const Configuration& configuration) {
   if (!configuration.replicas.empty()) {
-    return tier::make_membership(configuration.replicas, configuration.scheme, 1,
+    return tier::make_membership(configuration.replicas, tier_schemes(configuration), 1,
                                  configuration.state);
   }
   std::vector<shard::MemberAt> members;
@@ -189,7 +194,7 @@ Result<MembershipPointer> shard_membership(const Configuration& configuration) {
     members.push_back(
         {{fmt::format("cache-{}", i), 1, ""}, {"127.0.0.1", static_cast<std::uint16_t>(i + 1)}});
   }
-  return tier::make_membership(members, configuration.scheme, 1, configuration.state);
+  return tier::make_membership(members, tier_schemes(configuration), 1, configuration.state);
 }
 
 Result<void> run_shard(const Configuration& configuration, const ShardOptions& options) {

@@ -18,7 +18,9 @@ constexpr int nobody_writes = 404;
 
 void print_shards(const std::vector<shard::Shard>& shards, std::size_t before) {
   for (std::size_t i = std::min(before, shards.size() - 1); i < shards.size(); ++i) {
-    fmt::print("           {} {} of {}\n", i, quotation(key_text_of_at(shards[i].at)),
+    const std::string& route = shards[i].route;
+    fmt::print("           {} {}{} of {}\n", i, route.empty() ? "" : route + " ",
+               quotation(key_text_of_at(shards[i].at)),
                shards[i].owner.empty() ? "nobody in particular" : shards[i].owner);
   }
 }
@@ -44,6 +46,8 @@ void add_split_flags(CLI::App& app, SplitOptions& out) {
                  "Where it is cut, or the key that is placed; may be given again")
       ->type_name("KEY")
       ->allow_extra_args(false);
+  app.add_option("--route", out.cut.route, "The route that has the shards, where several have some")
+      ->type_name("NAME");
   app.add_option("--to", out.cut.to, "The replica that has the new one; may be given again")
       ->type_name("NAME")
       ->allow_extra_args(false);

@@ -53,25 +53,45 @@ std::string trust_warning(Command command, const Configuration& configuration) {
       address->is_v4() ? "127.0.0.0/8" : "::1");
 }
 
+// What the schemes of the tier and its routes do with their shards.
+struct ShardsOf {
+  bool are_cut = false;
+  bool are_placed = false;
+};
+
+ShardsOf shards_of(const Configuration& configuration) {
+  ShardsOf out;
+  const auto look_at = [&](std::string_view name) {
+    const auto scheme = shard::find_scheme(name);
+    if (!scheme || !scheme->has_state()) return;
+    (scheme->name == "directory" ? out.are_placed : out.are_cut) = true;
+  };
+  look_at(configuration.scheme);
+  for (const RouteConfiguration& route : configuration.routes) look_at(route.scheme);
+  return out;
+}
+
 // Of who writes the shards, and of who asks for cuts.
 std::string shards_warning(Command command, const Configuration& configuration) {
   const auto& writer = configuration.state_writer;
-  const auto scheme = shard::find_scheme(configuration.scheme);
+  const std::string schemes = tier_schemes(configuration);
+  const ShardsOf shards = shards_of(configuration);
   const bool cuts = configuration.split_above > 0;
   const bool asks = cuts || configuration.place_keys;
-  if (scheme && !scheme->has_state() && (cuts || (writer && command != Command::up))) {
+  const bool has_none = !shards.are_cut && !shards.are_placed;
+  if (has_none && (cuts || (writer && command != Command::up))) {
     return fmt::format(
         "{}: the scheme {} has no shards; give range, ascending, split-tree or directory as "
         "--scheme",
-        configuration.place(cuts ? "split-above" : "state-writer"), configuration.scheme);
+        configuration.place(cuts ? "split-above" : "state-writer"), schemes);
   }
-  if (cuts && configuration.scheme == "directory") {
-    return fmt::format("{}: the scheme directory cuts nothing; take it away, or give --place-keys",
-                       configuration.place("split-above"));
+  if (cuts && !shards.are_cut) {
+    return fmt::format("{}: the scheme {} cuts nothing; take it away, or give --place-keys",
+                       configuration.place("split-above"), schemes);
   }
-  if (configuration.place_keys && configuration.scheme != "directory") {
+  if (configuration.place_keys && !shards.are_placed) {
     return fmt::format("{}: the scheme {} places no keys; give directory as --scheme",
-                       configuration.place("place-keys"), configuration.scheme);
+                       configuration.place("place-keys"), schemes);
   }
   if (command == Command::up || !writer) return {};
   if (!writer->at && !writer->config_map && configuration.state_file.empty()) {

@@ -42,9 +42,12 @@ Result<void> write(const std::string& path, const shard::StateFile& file) {
   std::error_code missing;
   const auto size_bytes = std::filesystem::file_size(path, missing);
   const bool is_new = missing || size_bytes == 0;
-  if (is_state_database(path) || (is_new && file.scheme == "directory")) {
-    return write_state_database(path, file);
+  const bool is_directory = file.scheme == "directory";
+  const bool is_database = is_state_database(path);
+  if (is_database && !is_directory) {
+    return invalid_input(path + ": is a database, which holds the keys of one directory alone");
   }
+  if (is_database || (is_new && is_directory)) return write_state_database(path, file);
   return replace_file(path, shard::state_file_text(file));
 }
 
@@ -60,21 +63,22 @@ Result<void> read_state_file(Configuration& configuration) {
   auto file = read_any(path);
   if (!file && file.error().kind == ErrorKind::not_found && writes_state(configuration)) return {};
   if (!file) return wrong(file.error().message);
-  if (file->scheme != configuration.scheme) {
+  if (const std::string schemes = tier_schemes(configuration); file->scheme != schemes) {
     return wrong(fmt::format("{} is of the scheme {}, and {} is {}; let both name the same", path,
-                             file->scheme, configuration.place("scheme"), configuration.scheme));
+                             file->scheme, configuration.place("scheme"), schemes));
   }
   configuration.state = std::move(file->state);
   return {};
 }
 
 Configuration with_kept_state(const Configuration& running, Configuration loaded) {
-  if (writes_state(running) && loaded.scheme == running.scheme) loaded.state = running.state;
+  const bool is_same = tier_schemes(loaded) == tier_schemes(running);
+  if (writes_state(running) && is_same) loaded.state = running.state;
   return loaded;
 }
 
 Result<void> keep_state(Configuration& configuration, const shard::Topology& topology) {
-  if (!writes_state(configuration) || !topology.has_state()) return {};
+  if (!writes_state(configuration) || topology.state().is_empty()) return {};
   if (configuration.state_file.empty() || topology.state() == configuration.state) return {};
   const shard::StateFile file{std::string(topology.scheme()), topology.state()};
   if (auto written = write(configuration.state_file, file); !written) {

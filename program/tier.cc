@@ -32,8 +32,8 @@ Result<std::shared_ptr<const shard::Topology>> topology_of(const MembershipPoint
   }
   const auto& in_use = present->topology;
   const std::uint64_t version = in_use->version() + 1;
-  const bool is_same_rule = in_use->scheme() == next.scheme && was_read == next.state;
-  auto made = shard::Topology::make(std::move(members), next.scheme, version,
+  const bool is_same_rule = in_use->scheme() == tier_schemes(next) && was_read == next.state;
+  auto made = shard::Topology::make(std::move(members), tier_schemes(next), version,
                                     is_same_rule ? in_use->state() : next.state);
   if (made && version > 1 && (*made)->id() == in_use->id()) return in_use;
   return made;
@@ -236,7 +236,7 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
   const shard::Topology& topology = *(*next)->topology;
   const bool is_same_tier = topology.members() == present.membership->topology->members() &&
                             (*next)->addresses == present.membership->addresses &&
-                            topology.scheme() == present.configuration.scheme;
+                            topology.scheme() == tier_schemes(present.configuration);
   if (!is_same_tier) {
     return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                  "`ringside up` starts its replicas itself; change their number with `ringside "

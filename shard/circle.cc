@@ -34,7 +34,7 @@ Circle::Circle(std::vector<Point> points, unsigned position_bits) : points_(std:
   }
 }
 
-std::size_t Circle::first_from(std::uint64_t position) const noexcept {
+std::size_t Circle::arc_of(std::uint64_t position) const noexcept {
   std::size_t point = slots_[position >> slot_shift_];
   while (point < points_.size() && points_[point].position < position) ++point;
   return point == points_.size() ? 0 : point;
@@ -45,7 +45,7 @@ void Circle::owners(std::uint64_t position, std::size_t n, std::vector<MemberInd
   const std::size_t wanted = std::min(n, distinct_members_);
   if (wanted == 0) return;
   MemberSet seen;
-  for (std::size_t point = first_from(position); owners.size() < wanted;) {
+  for (std::size_t point = arc_of(position); owners.size() < wanted;) {
     const MemberIndex member = points_[point].member;
     if (!seen.test(member)) {
       seen.set(member);

@@ -28,9 +28,13 @@ class Circle {
 
   [[nodiscard]] const std::vector<Point>& points() const noexcept { return points_; }
 
+  // The arc of a position: the number of the first point at or after it, around the end. Requires a
+  // point.
+  [[nodiscard]] std::size_t arc_of(std::uint64_t position) const noexcept;
+
   // The member of a position. Requires a point.
   [[nodiscard]] MemberIndex owner(std::uint64_t position) const noexcept {
-    return points_[first_from(position)].member;
+    return points_[arc_of(position)].member;
   }
 
   // Replaces `owners` by the first min(n, members with a point) distinct members met clockwise from
@@ -38,9 +42,6 @@ class Circle {
   void owners(std::uint64_t position, std::size_t n, std::vector<MemberIndex>& owners) const;
 
  private:
-  // The number of the first point at or after it, around the end. Requires a point.
-  [[nodiscard]] std::size_t first_from(std::uint64_t position) const noexcept;
-
   std::vector<Point> points_;
   // Positions are hashes, so that points lie evenly: about one in each of as many slots. By slot
   // the number of the first point that lies there or behind, for a search of few steps.

@@ -13,15 +13,6 @@
 namespace ringside::shard {
 namespace {
 
-// A key's hash as it is known to the fallback: that of the first of the key's bucket.
-constexpr std::uint64_t hash_in(std::size_t bucket) noexcept {
-  return std::uint64_t{bucket} << (64 - directory_bucket_bits);
-}
-
-constexpr Bucket before_of(std::uint64_t hash) noexcept {
-  return static_cast<Bucket>(hash >> (64 - directory_bucket_bits));
-}
-
 // A key is hashed as it comes with a request: with the line feed behind its last value.
 std::uint64_t hash_of_text(const std::string& text) noexcept { return hash64(text + '\n'); }
 
@@ -51,7 +42,7 @@ Directory::Directory(std::span<const Member> members, const State& state,
     const auto owner = std::find_if(members.begin(), members.end(), [&](const Member& member) {
       return member.name == shard.owner;
     });
-    Placed placed{std::nullopt, before_of(hash_of_text(shard.at))};
+    Placed placed{std::nullopt, coarse_bucket_of(hash_of_text(shard.at))};
     if (owner != members.end()) placed.owner = static_cast<MemberIndex>(owner - members.begin());
     placed_.push_back(placed);
     buckets_.emplace(shard.at, static_cast<Bucket>(directory_buckets + i));
@@ -62,15 +53,15 @@ Bucket Directory::bucket_for(const ShardKey& key) const noexcept {
   std::string_view text = key.bytes;
   if (text.ends_with('\n')) text.remove_suffix(1);
   const auto found = buckets_.find(text);
-  return found != buckets_.end() ? found->second : before_of(key.hash);
+  return found != buckets_.end() ? found->second : coarse_bucket_of(key.hash);
 }
 
 void Directory::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
-  if (bucket < directory_buckets) return fallback_->owners({{}, hash_in(bucket)}, n, owners);
+  if (bucket < directory_buckets) return fallback_->owners(first_key_in(bucket), n, owners);
   owners.clear();
   const Placed& placed = placed_[bucket - directory_buckets];
   if (n == 0 || members_ == 0) return;
-  fallback_->owners({{}, hash_in(placed.before)}, n, owners);
+  fallback_->owners(first_key_in(placed.before), n, owners);
   if (!placed.owner) return;
   const auto there = std::find(owners.begin(), owners.end(), *placed.owner);
   if (there != owners.end()) owners.erase(there);
@@ -135,12 +126,12 @@ Result<std::shared_ptr<const Scheme>> make_directory(std::span<const Member> mem
     return invalid_input(
         fmt::format("fallback: {} has a state of its own; choose a scheme by hash", entry->name));
   }
+  if (entry->hashes_otherwise) {
+    return invalid_input(
+        fmt::format("fallback: {} hashes keys in a way of its own; choose another", entry->name));
+  }
   auto fallback = entry->make(members);
   if (!fallback) return invalid_input("fallback: " + fallback.error().message);
-  if (!(*fallback)->by_bucket()) {
-    return invalid_input(
-        fmt::format("fallback: {} is not by bucket; choose one that is", entry->name));
-  }
   return std::shared_ptr<const Scheme>(
       std::make_shared<Directory>(members, state, *std::move(fallback)));
 }

@@ -9,14 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "shard/coarse_buckets.h"
 #include "shard/rendezvous.h"
 #include "shard/topology.h"
 
 namespace ringside::shard {
 
 // The keys that a directory does not have lie in so many buckets, the high bits of their hash.
-inline constexpr unsigned directory_bucket_bits = 12;
-inline constexpr std::size_t directory_buckets = std::size_t{1} << directory_bucket_bits;
+inline constexpr std::size_t directory_buckets = coarse_buckets;
 // And so many keys it may have, each a bucket of its own.
 inline constexpr std::size_t directory_keys = bucket_count - directory_buckets;
 
@@ -30,13 +30,13 @@ class Directory final : public Scheme {
   Directory(std::span<const Member> members, const State& state,
             std::shared_ptr<const Scheme> fallback);
   [[nodiscard]] std::string_view name() const noexcept override { return "directory"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return true; }
   [[nodiscard]] Bucket bucket_for(const ShardKey& key) const noexcept override;
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override {
     owners_of(bucket_for(key), n, owners);
   }
   void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
+  [[nodiscard]] std::size_t first_shard() const noexcept override { return directory_buckets; }
   // A key's bucket before it was placed.
   [[nodiscard]] std::optional<Bucket> parent_of(Bucket bucket) const noexcept override;
 

@@ -8,14 +8,28 @@
 namespace ringside::shard {
 namespace {
 
-constexpr std::uint32_t points_per_weight = 160;
+constexpr std::uint32_t points_per_weight = arc_points;
+
+void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint32_t weight,
+                const Digest& md5) {
+  for (std::uint32_t n = 0; n < points_per_weight * weight; ++n) {
+    points.push_back({jedis_position_of(md5, fmt::format("SHARD-{}-NODE-{}", index, n)), index});
+  }
+}
+
+std::optional<Arcs> arcs_of(std::span<const Member> members, const Digest& md5) {
+  const bool are_light = std::all_of(members.begin(), members.end(),
+                                     [](const Member& member) { return member.weight <= 1; });
+  if (members.empty() || members.size() > arc_members || !are_light) return std::nullopt;
+  std::vector<Circle::Point> points;
+  for (MemberIndex index = 0; index < arc_members; ++index) put_points(points, index, 1, md5);
+  return Arcs(std::move(points), "SHARD-");
+}
 
 Circle circle_of(std::span<const Member> members, const Digest& md5) {
   std::vector<Circle::Point> points;
   for (MemberIndex index = 0; index < members.size(); ++index) {
-    for (std::uint32_t n = 0; n < points_per_weight * members[index].weight; ++n) {
-      points.push_back({jedis_position_of(md5, fmt::format("SHARD-{}-NODE-{}", index, n)), index});
-    }
+    put_points(points, index, members[index].weight, md5);
   }
   // Members put their points in turn, so the highest was the last to put one at a position.
   std::sort(points.rbegin(), points.rend());
@@ -36,7 +50,7 @@ std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes) {
 }
 
 JedisRing::JedisRing(std::span<const Member> members, Digest md5)
-    : md5_(std::move(md5)), circle_(circle_of(members, md5_)) {}
+    : md5_(std::move(md5)), circle_(circle_of(members, md5_)), arcs_(arcs_of(members, md5_)) {}
 
 MemberIndex JedisRing::owner(const ShardKey& key) const {
   return circle_.owner(jedis_position_of(md5_, key.bytes));
@@ -45,6 +59,20 @@ MemberIndex JedisRing::owner(const ShardKey& key) const {
 void JedisRing::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
   circle_.owners(jedis_position_of(md5_, key.bytes), n, owners);
 }
+
+Bucket JedisRing::bucket_for(const ShardKey& key) const noexcept {
+  return arcs_->bucket_at(jedis_position_of(md5_, key.bytes));
+}
+
+void JedisRing::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+  circle_.owners(arcs_->position_of(bucket), n, owners);
+}
+
+std::vector<MemberIndex> JedisRing::bucket_owners() const {
+  return arcs_ ? arcs_->owners_on(circle_) : std::vector<MemberIndex>{};
+}
+
+std::string JedisRing::own_numbers() const { return arcs_ ? arcs_->of_whom() : std::string(); }
 
 Result<std::shared_ptr<const Scheme>> make_jedis_ring(std::span<const Member> members) {
   auto md5 = Digest::md5();

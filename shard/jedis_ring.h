@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "shard/arcs.h"
 #include "shard/circle.h"
 #include "shard/digest.h"
 #include "shard/topology.h"
@@ -16,20 +18,24 @@ namespace ringside::shard {
 // little-endian; a key lies where its own MD5 puts it. Of points at one position the one that was
 // put last counts, as in Jedis's TreeMap.
 //
-// Not by bucket: keys of one bucket have different owners. Members are known by position, so one
-// that leaves from the middle renumbers those behind it.
+// By bucket where there are arc_members at most, of weight 0 or 1: their buckets are Arcs. Members
+// are known by position, so one that leaves from the middle renumbers those behind it.
 class JedisRing final : public Scheme {
  public:
   JedisRing(std::span<const Member> members, Digest md5);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "jedis-ring"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return false; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] Bucket bucket_for(const ShardKey& key) const noexcept override;
+  void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
+  [[nodiscard]] std::string own_numbers() const override;
 
  private:
   Digest md5_;
   Circle circle_;
+  std::optional<Arcs> arcs_;
 };
 
 // The place of `bytes` on the circle of 2^32 positions.

@@ -7,7 +7,7 @@
 namespace ringside::shard {
 namespace {
 
-constexpr std::uint32_t points_per_weight = 160;
+constexpr std::uint32_t points_per_weight = arc_points;
 
 constexpr auto crc_of_byte = [] {
   std::array<std::uint32_t, 256> table{};
@@ -37,17 +37,32 @@ std::string host_and_port(std::string_view name) {
   return out;
 }
 
+void put_points(std::vector<Circle::Point>& points, MemberIndex index, const std::string& name,
+                std::uint32_t weight) {
+  const std::uint32_t base = crc32_of(host_and_port(name));
+  std::uint32_t point = 0;
+  for (std::uint32_t n = 0; n < points_per_weight * weight; ++n) {
+    std::array<char, 4> before{};
+    for (unsigned i = 0; i < before.size(); ++i) before[i] = static_cast<char>(point >> 8 * i);
+    point = crc32_of({before.data(), before.size()}, base);
+    points.push_back({point, index});
+  }
+}
+
+std::optional<Arcs> arcs_of(std::span<const Member> members) {
+  const auto names = numbered_names(members);
+  if (!names) return std::nullopt;
+  std::vector<Circle::Point> points;
+  for (MemberIndex number = 0; number < arc_members; ++number) {
+    put_points(points, number, names->name(number), 1);
+  }
+  return Arcs(std::move(points), names->name(0));
+}
+
 Circle circle_of(std::span<const Member> members) {
   std::vector<Circle::Point> points;
   for (MemberIndex index = 0; index < members.size(); ++index) {
-    const std::uint32_t base = crc32_of(host_and_port(members[index].name));
-    std::uint32_t point = 0;
-    for (std::uint32_t n = 0; n < points_per_weight * members[index].weight; ++n) {
-      std::array<char, 4> before{};
-      for (unsigned i = 0; i < before.size(); ++i) before[i] = static_cast<char>(point >> 8 * i);
-      point = crc32_of({before.data(), before.size()}, base);
-      points.push_back({point, index});
-    }
+    put_points(points, index, members[index].name, members[index].weight);
   }
   std::sort(points.begin(), points.end());
   const auto same = [](const Circle::Point& a, const Circle::Point& b) {
@@ -73,13 +88,28 @@ std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before) noexcept {
   return ~crc;
 }
 
-Nginx::Nginx(std::span<const Member> members) : circle_(circle_of(members)) {}
+Nginx::Nginx(std::span<const Member> members)
+    : circle_(circle_of(members)), arcs_(arcs_of(members)) {}
 
 MemberIndex Nginx::owner(const ShardKey& key) const { return circle_.owner(position_of(key)); }
 
 void Nginx::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
   circle_.owners(position_of(key), n, owners);
 }
+
+Bucket Nginx::bucket_for(const ShardKey& key) const noexcept {
+  return arcs_->bucket_at(position_of(key));
+}
+
+void Nginx::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+  circle_.owners(arcs_->position_of(bucket), n, owners);
+}
+
+std::vector<MemberIndex> Nginx::bucket_owners() const {
+  return arcs_ ? arcs_->owners_on(circle_) : std::vector<MemberIndex>{};
+}
+
+std::string Nginx::own_numbers() const { return arcs_ ? arcs_->of_whom() : std::string(); }
 
 Result<std::shared_ptr<const Scheme>> make_nginx(std::span<const Member> members) {
   return std::shared_ptr<const Scheme>(std::make_shared<Nginx>(members));

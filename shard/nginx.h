@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "shard/arcs.h"
 #include "shard/circle.h"
 #include "shard/topology.h"
 
@@ -23,18 +25,22 @@ namespace ringside::shard {
 // `path`,
 // "$country\n$uri" where it is `country,path`.
 //
-// Not by bucket: keys of one bucket have different owners.
+// By bucket where the members are numbered_names(): their buckets are Arcs.
 class Nginx final : public Scheme {
  public:
   explicit Nginx(std::span<const Member> members);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "nginx"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return false; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] Bucket bucket_for(const ShardKey& key) const noexcept override;
+  void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
+  [[nodiscard]] std::string own_numbers() const override;
 
  private:
   Circle circle_;
+  std::optional<Arcs> arcs_;
 };
 
 // The CRC-32 of ISO 3309, as zlib's and nginx's: of `bytes` behind those that gave `before`.

@@ -34,7 +34,6 @@ class Rendezvous final : public Scheme {
   explicit Rendezvous(std::span<const Member> members);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "rendezvous"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return true; }
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
 

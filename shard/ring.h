@@ -36,7 +36,6 @@ class Ring final : public Scheme {
   explicit Ring(Circle circle) : circle_(std::move(circle)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "ring"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return true; }
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
 

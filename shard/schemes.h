@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shard/topology.h"
 
@@ -27,6 +29,9 @@ struct SchemeEntry {
   std::optional<std::vector<std::string>> (*where)(const State& state, std::size_t shard,
                                                    std::vector<std::string> keys) = nullptr;
 
+  // Keys lie in its buckets by a hash of its own, or in none: it can't be one of several.
+  bool hashes_otherwise = false;
+
   [[nodiscard]] bool has_state() const noexcept { return make_of != nullptr; }
   [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,
                                                 const State& state) const;
@@ -38,14 +43,52 @@ struct SchemeEntry {
 // An Error lists the names that there are.
 [[nodiscard]] Result<SchemeEntry> find_scheme(std::string_view name);
 
+// A route that has a scheme of its own.
+struct RouteScheme {
+  std::string route;  // of letters, digits, `-`, `_` and `.`
+  SchemeEntry entry;
+};
+
+// What a topology goes by: one scheme for all keys, or others for those of some routes
+// (shard/by_route.h).
+struct Schemes {
+  SchemeEntry own;
+  std::vector<RouteScheme> of_routes{};  // sorted by route
+
+  // `ring`, or with those of routes `ring,films=range,shops=vbucket`: Topology::scheme().
+  [[nodiscard]] std::string text() const;
+  // Whether any of them has one, so that there may be shards.
+  [[nodiscard]] bool has_state() const noexcept;
+  // Of a route, or of all others; nullptr: the route has none of its own.
+  [[nodiscard]] const SchemeEntry* find(std::string_view route) const noexcept;
+  [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,
+                                                const State& state) const;
+  [[nodiscard]] State first_state() const;
+  [[nodiscard]] std::string roots(const State& state) const;
+};
+
+// Whether a route of that name may have a scheme of its own. An Error names the route.
+[[nodiscard]] Result<void> check_scheme_route(std::string_view route);
+
+// Reads what text() writes, in whatever order the routes are.
+[[nodiscard]] Result<Schemes> parse_schemes(std::string_view text);
+
+// Keys of a directory that it does not have, and that may be placed in it.
+struct Placeable {
+  std::string route;             // whose directory it is
+  std::size_t first_bucket = 0;  // of coarse_buckets (shard/coarse_buckets.h)
+};
+[[nodiscard]] std::vector<Placeable> placeable(const Topology& topology);
+
 // Says that shards of it can't be cut, and of which schemes they can.
 [[nodiscard]] Error no_shards(std::string_view scheme);
 
 // The state of a topology after a cut. An Error says why it can't be cut so.
 [[nodiscard]] Result<State> cut_state(const Topology& topology, const Cut& cut);
 
-// Where a shard that holds these keys (text_of) is cut in two: Cut::at. A key may stand several
-// times, as often as it counts. nullopt: it can't be cut, or its scheme never does that by itself.
+// Where a shard that holds these keys (text_of, own_key) is cut in two: Cut::at. A key may stand
+// several times, as often as it counts. nullopt: it can't be cut, or its scheme never does that by
+// itself.
 [[nodiscard]] std::optional<std::vector<std::string>> where_to_cut(const Topology& topology,
                                                                    std::size_t shard,
                                                                    std::vector<std::string> keys);

@@ -25,7 +25,6 @@ namespace ringside::shard {
 // others follow in the order of rendezvous.
 class Sharded : public Scheme {
  public:
-  [[nodiscard]] bool by_bucket() const noexcept final { return true; }
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const final {
     owners_of(bucket_for(key), n, owners);
   }

@@ -17,17 +17,27 @@ namespace ringside::shard {
 // Kept as it was found, flaws included: there are ten values, so that with more than ten members
 // some never own a key, and nearly every key moves when the count changes. It knows no weights;
 // members whose weights differ from 1 are refused, but for 0:
-// what such a one would have is the next one's.
+// what such a one would have is the next one's. A bucket is what has the same first byte.
 class SimpleSha1 final : public Scheme {
  public:
   SimpleSha1(std::span<const Member> members, Digest sha1);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "simple-sha1"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return false; }
-  [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
-  void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] MemberIndex owner(const ShardKey& key) const override {
+    return static_cast<MemberIndex>(first_of(bucket_for(key)));
+  }
+  void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override {
+    owners_of(bucket_for(key), n, owners);
+  }
+  [[nodiscard]] Bucket bucket_for(const ShardKey& key) const noexcept override;
+  void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
+  [[nodiscard]] std::string own_numbers() const override { return "byte"; }
 
  private:
+  // Requires a member.
+  [[nodiscard]] std::size_t first_of(Bucket bucket) const noexcept;
+
   std::vector<bool> has_weight_;  // by member
   Digest sha1_;
 };

@@ -17,6 +17,7 @@ struct Shard {
   std::string at;     // what it holds, in the words of its scheme: a first key, a leaf, a key
   std::string owner;  // a member's name; empty: whoever has it by shard/share_out.h
   std::optional<std::size_t> parent{};  // the number of the one of which it was cut, a lower one
+  std::string route{};  // whose keys it holds, where routes have schemes of their own; else empty
   bool operator==(const Shard&) const = default;
 };
 
@@ -24,7 +25,7 @@ struct Shard {
 // topology and of its id. It has one writer; all others use what that one published.
 struct State {
   std::vector<Shard> shards;
-  std::string fallback{};  // of `directory`: the scheme of keys that it does not have
+  std::string fallback{};  // of each `directory`: the scheme of keys that it does not have
   [[nodiscard]] bool is_empty() const noexcept { return shards.empty() && fallback.empty(); }
   bool operator==(const State&) const = default;
 };
@@ -36,6 +37,8 @@ struct Cut {
       at;  // the first keys of the new ones; none where the scheme knows itself
   std::vector<std::string> owners;  // of the new ones, in the same order; missing: nobody is named
   bool only_new = false;            // keys that are placed already stay where they are
+  // Whose shard it is, for a directory that has no keys yet; nullopt: `shard` says it.
+  std::optional<std::string> route{};
 };
 
 // What holds of the state of every scheme: no more than `most` shards, each with a parent before it

@@ -12,7 +12,8 @@ namespace ringside::shard {
 namespace {
 
 Result<Shard> read_shard(const ObjectReader& object) {
-  if (auto known = object.only({"at", "owner", "parent"}, {}); !known) return known.error();
+  if (auto known = object.only({"at", "owner", "parent", "route"}, {}); !known)
+    return known.error();
   Shard shard;
   auto at = object.text("at");
   if (!at) return at.error();
@@ -27,6 +28,11 @@ Result<Shard> read_shard(const ObjectReader& object) {
     if (!parent) return parent.error();
     shard.parent = static_cast<std::size_t>(*parent);
   }
+  if (object.find("route")) {
+    auto route = object.text("route");
+    if (!route) return route.error();
+    shard.route = *std::move(route);
+  }
   return shard;
 }
 
@@ -36,6 +42,7 @@ nlohmann::ordered_json to_json(const State& state) {
   auto shards = nlohmann::ordered_json::array();
   for (const Shard& shard : state.shards) {
     nlohmann::ordered_json one;
+    if (!shard.route.empty()) one["route"] = shard.route;
     one["at"] = shard.at;
     if (!shard.owner.empty()) one["owner"] = shard.owner;
     if (shard.parent) one["parent"] = *shard.parent;
@@ -94,16 +101,16 @@ Result<StateFile> parse_state_file(std::string_view text) {
   }
   auto scheme = object.text("scheme");
   if (!scheme) return scheme.error();
-  const auto entry = find_scheme(*scheme);
-  if (!entry) return wrong("scheme", entry.error().message);
-  if (!entry->has_state()) {
-    return wrong("scheme", fmt::format("{} has no state; leave the file out", entry->name));
+  const auto schemes = parse_schemes(*scheme);
+  if (!schemes) return wrong("scheme", schemes.error().message);
+  if (!schemes->has_state()) {
+    return wrong("scheme", fmt::format("{} has no state; leave the file out", *scheme));
   }
   const json* const value = object.find("state");
   if (value == nullptr) return wrong("state", "is missing; give an object with shards");
   auto state = read_state(*value, "state");
   if (!state) return state.error();
-  return StateFile{*std::move(scheme), *std::move(state)};
+  return StateFile{schemes->text(), *std::move(state)};
 }
 
 }  // namespace ringside::shard

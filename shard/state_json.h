@@ -10,7 +10,8 @@ namespace ringside::shard {
 
 // A state as `GET /topology` tells it, `PUT /topology` takes it, and files hold it:
 // {"shards": [{"at": "", "owner": "cache-0"}, {"at": "m", "owner": "cache-1", "parent": 0}]}
-// `owner` and `parent` may be left out; `fallback` is of the scheme `directory`.
+// `owner` and `parent` may be left out; `fallback` is of the scheme `directory`. Where routes have
+// schemes of their own, a shard may have a `route`.
 [[nodiscard]] nlohmann::ordered_json to_json(const State& state);
 
 // Unknown keys and wrong types are errors that begin with the place. What the values mean is

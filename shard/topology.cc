@@ -77,15 +77,17 @@ void append_state(std::string& out, const State& state) {
     append_text(out, shard.at);
     append_text(out, shard.owner);
     append_u32(out, shard.parent ? *shard.parent + 1 : 0);
+    if (!shard.route.empty()) append_text(out, shard.route);
   }
 }
 
 // The canonical form of a topology, of which the id is the hash128. Every number is 32 bits,
 // little-endian; every text follows its length in bytes:
 //   scheme, count of members, each member's (name, weight, zone) in natural order of the names,
-//   count of buckets in the table (0 where the scheme has none), each bucket's owner;
+//   count of buckets in the table (0 where the scheme hashes keys in a way of its own), each
+//   bucket's owner;
 //   where there is a state: its fallback, count of shards, each one's (at, owner, parent's number
-//   and 1, or 0).
+//   and 1, or 0, and its route, where it has one).
 // Fixed for ever: tests/golden/topology_id.csv.
 Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
               const std::vector<MemberIndex>& bucket_owners, const State& state) {
@@ -104,12 +106,14 @@ Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
   return hash128(form);
 }
 
-// Never that of schemes without a state.
-std::uint64_t numbering_of(const SchemeEntry& entry, const State& state) {
-  if (!entry.has_state()) return 0;
+// 0: buckets are numbered by the hash of keys alone. Never that of others.
+std::uint64_t numbering_of(const Schemes& schemes, const Scheme& scheme, const State& state) {
+  const bool has_shards = !schemes.of_routes.empty() || schemes.has_state();
+  const std::string roots = has_shards ? schemes.roots(state) : scheme.own_numbers();
+  if (!has_shards && roots.empty()) return 0;
   std::string form;
-  append_text(form, entry.name);
-  append_text(form, entry.roots(state));
+  append_text(form, schemes.text());
+  append_text(form, roots);
   return hash64(form) | 1;
 }
 
@@ -124,11 +128,11 @@ MemberIndex Scheme::owner(const ShardKey& key) const {
 Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> members,
                                                        std::string_view scheme,
                                                        std::uint64_t version, State state) {
-  const auto entry = find_scheme(scheme);
-  if (!entry) return entry.error();
+  const auto schemes = parse_schemes(scheme);
+  if (!schemes) return schemes.error();
   if (auto sorted = sort_members(members); !sorted) return sorted.error();
-  if (state.is_empty() && entry->has_state()) state = entry->first_state();
-  auto rule = entry->scheme_of(members, state);
+  if (state.is_empty()) state = schemes->first_state();
+  auto rule = schemes->scheme_of(members, state);
   if (!rule) return rule.error();
 
   std::shared_ptr<Topology> topology(new Topology());
@@ -138,10 +142,14 @@ Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> membe
   topology->bucket_owners_ = topology->scheme_->bucket_owners();
   for (const Member& member : topology->members_) topology->owns_any_.push_back(member.weight > 0);
   for (const MemberIndex owner : topology->bucket_owners_) topology->owns_any_[owner] = true;
+  for (const RouteScheme& one : schemes->of_routes) topology->routes_.push_back(one.route);
   topology->version_ = version;
-  topology->numbering_ = numbering_of(*entry, topology->state_);
+  topology->numbering_ = numbering_of(*schemes, *topology->scheme_, topology->state_);
+  topology->is_asked_by_key_ = schemes->own.hashes_otherwise;
+  const auto& table = topology->bucket_owners_;
   topology->id_ =
-      id_of(topology->scheme(), topology->members_, topology->bucket_owners_, topology->state_);
+      id_of(topology->scheme(), topology->members_,
+            schemes->own.hashes_otherwise ? std::vector<MemberIndex>{} : table, topology->state_);
   return std::shared_ptr<const Topology>(std::move(topology));
 }
 
@@ -153,8 +161,18 @@ bool Topology::extends(const Topology& before) const noexcept {
                     [](const Shard& old_one, const Shard& one) {
                       const bool is_same = one.at == old_one.at;
                       const bool was_split = one.at.starts_with(old_one.at + "_");
-                      return one.parent == old_one.parent && (is_same || was_split);
+                      return one.parent == old_one.parent && one.route == old_one.route &&
+                             (is_same || was_split);
                     });
+}
+
+std::string_view Topology::scheme_route(std::string_view route) const noexcept {
+  return std::binary_search(routes_.begin(), routes_.end(), route) ? route : std::string_view{};
+}
+
+std::string_view Topology::own_key(std::string_view key) const noexcept {
+  if (routes_.empty()) return key;
+  return key.substr(std::min(key.find('\n') + 1, key.size()));
 }
 
 std::optional<MemberIndex> Topology::find(std::string_view member_name) const noexcept {
@@ -168,8 +186,7 @@ std::optional<MemberIndex> Topology::find(std::string_view member_name) const no
 
 MemberIndex Topology::owner(const ShardKey& key) const {
   RINGSIDE_CHECK(!members_.empty());
-  if (!bucket_owners_.empty()) return bucket_owners_[bucket_for(key)];
-  return scheme_->owner(key);
+  return is_asked_by_key_ ? scheme_->owner(key) : bucket_owners_[bucket_for(key)];
 }
 
 void Topology::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {

@@ -130,7 +130,7 @@ std::string to_json(const Topology& topology) {
   out["scheme"] = topology.scheme();
   out["buckets"] = by_bucket ? topology.bucket_owners().size() : bucket_count;
   out["members"] = std::move(members);
-  if (topology.has_state()) out["state"] = to_json(topology.state());
+  if (!topology.state().is_empty()) out["state"] = to_json(topology.state());
   return out.dump(2) + "\n";
 }
 
@@ -154,10 +154,9 @@ Result<TopologyRequest> parse_topology_json(std::string_view text, Addresses add
   }
   auto scheme = object.text("scheme");
   if (!scheme) return scheme.error();
-  if (const auto entry = find_scheme(*scheme); !entry) {
-    return wrong("scheme", entry.error().message);
-  }
-  request.scheme = *std::move(scheme);
+  const auto schemes = parse_schemes(*scheme);
+  if (!schemes) return wrong("scheme", schemes.error().message);
+  request.scheme = schemes->text();
   auto members = read_members(object.find("members"), addresses);
   if (!members) return members.error();
   request.members = *std::move(members);

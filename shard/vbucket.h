@@ -28,7 +28,6 @@ class VBucket final : public Scheme {
   explicit VBucket(std::span<const Member> members);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "vbucket"; }
-  [[nodiscard]] bool by_bucket() const noexcept override { return true; }
   void owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override { return owners_; }
 

@@ -60,14 +60,12 @@ Result<void> decide(http::RequestHead& request, const IpAddress& peer, const Set
 
   const RequestFacts facts{decision.host, decision.target, request.fields, decision.client,
                            decision.country};
-  decision.shard_key.clear();
-  build_shard_key(decision.shard_key, *decision.keyed_by, facts);
+  const shard::Topology& topology = *settings.membership->topology;
+  make_shard_key(decision.shard_key, topology, *decision.route, *decision.keyed_by, facts);
   decision.hash = hash64(decision.shard_key);
   decision.extra_key.clear();
   build_extra_key(decision.extra_key, *decision.keyed_by, facts);
-  if (settings.membership && settings.membership->topology->has_state()) {
-    append_shard_key(decision.extra_key, decision.shard_key);
-  }
+  if (topology.needs_keys()) append_shard_key(decision.extra_key, decision.shard_key);
   return {};
 }
 

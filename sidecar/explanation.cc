@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "http/internal_fields.h"
 #include "sidecar/core_state.h"
@@ -45,10 +46,10 @@ void tell_owners(CoreState& core, const Decision& decision, const Settings& sett
                  Explanation& out) {
   out.keyed_by = decision.keyed_by->text();
   out.is_fallback = decision.keyed_by != &decision.route->key;
-  out.shard_key = decision.shard_key;
-  out.hash = decision.hash;
   const tier::Membership& membership = *settings.membership;
   const shard::Topology& topology = *membership.topology;
+  out.shard_key = topology.own_key(decision.shard_key);
+  out.hash = hash64(out.shard_key);
   out.bucket = topology.bucket_for(decision.key());
   out.topology_id = membership.topology_id;
   out.topology_version = topology.version();

@@ -214,6 +214,16 @@ Result<const shard::KeySpec*> key_for(const Route& route, const http::Target& ta
                            missing->segment, missing->text(), route.name)};
 }
 
+void make_shard_key(std::string& key, const shard::Topology& topology, const Route& route,
+                    const shard::KeySpec& keyed_by, const RequestFacts& facts) {
+  key.clear();
+  if (topology.has_routes()) {
+    const bool is_of_route = &keyed_by == &route.key;
+    shard::append_key_value(key, is_of_route ? topology.scheme_route(route.name) : "");
+  }
+  build_shard_key(key, keyed_by, facts);
+}
+
 void build_shard_key(std::string& key, const shard::KeySpec& spec, const RequestFacts& facts) {
   for (const shard::KeyPart& part : spec.parts) {
     with_value(part, facts, [&](std::string_view value) { shard::append_key_value(key, value); });

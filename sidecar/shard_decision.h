@@ -9,6 +9,7 @@
 #include "http/fields.h"
 #include "http/target.h"
 #include "shard/shard_key.h"
+#include "shard/topology.h"
 #include "sidecar/settings.h"
 
 namespace ringside::sidecar {
@@ -31,6 +32,13 @@ struct RequestFacts {
 // the path alone decides, so equal cache keys have equal shard keys.
 [[nodiscard]] Result<const shard::KeySpec*> key_for(const Route& route, const http::Target& target);
 
+// Makes the key by which the request chooses its replica, of what `keyed_by` asks for: that is the
+// route's key or its fallback. Where routes have schemes of their own, it says first which scheme
+// it is of (shard/by_route.h); one that is made by the fallback is of the tier's own, since it is
+// none of what the route's scheme knows.
+void make_shard_key(std::string& key, const shard::Topology& topology, const Route& route,
+                    const shard::KeySpec& keyed_by, const RequestFacts& facts);
+
 // Appends the bytes of the shard key that `spec` asks for. Absent headers and cookies count as
 // empty; a header counts as the origin is sent it (http/canonical_field.h). Of a cookie whose name
 // stands twice all values count: which of them an origin reads is its own affair.
@@ -45,8 +53,8 @@ void build_shard_key(std::string& key, const shard::KeySpec& spec, const Request
 // - so do the fields by which trusted proxies tell what was asked of them (is_of_proxies).
 void build_extra_key(std::string& out, const shard::KeySpec& spec, const RequestFacts& facts);
 
-// Adds the shard key itself, for schemes with a state: the replica finds its shard by it, for as
-// long as the answer is stored (cache/bucket_labels.h).
+// Adds the shard key itself (Topology::needs_keys): the replica finds its bucket by it, for as long
+// as the answer is stored (cache/bucket_labels.h).
 void append_shard_key(std::string& out, std::string_view shard_key);
 
 }  // namespace ringside::sidecar

@@ -20,7 +20,7 @@ std::vector<Load> loads_of_buckets(const KeySet& keys) {
 }
 
 bool goes_by_hash_buckets(const shard::Topology& topology) noexcept {
-  return !topology.has_state() && !topology.bucket_owners().empty();
+  return !topology.finds_buckets() && !topology.bucket_owners().empty();
 }
 
 std::span<const shard::Member> members_of(const TopologyPointer& topology) noexcept {

@@ -52,7 +52,9 @@ void Authority::follow(const MembershipPointer& membership) {
 void Authority::renumber(const MembershipPointer& before) {
   const shard::Topology* const topology = takers_.topology();
   if (topology == nullptr) return;
-  const bool is_other = before && !topology->extends(*before->topology);
+  // Without buckets in between, it is what is held that tells.
+  const bool is_other = before ? !topology->extends(*before->topology)
+                               : own_.numbers.meaning != topology->numbering();
   if (is_other) {
     std::fill(own_.epochs.begin(), own_.epochs.end(), Epoch{0});
     own_.copies.assign(bucket_count, false);

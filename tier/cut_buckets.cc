@@ -7,7 +7,7 @@ namespace ringside::tier {
 using shard::Bucket;
 
 Numbers numbers_of(const shard::Topology& topology) {
-  if (!topology.has_state()) return {};
+  if (!topology.finds_buckets()) return {};
   return {topology.numbering(), topology.bucket_owners().size()};
 }
 
@@ -26,7 +26,7 @@ std::size_t extend(Holdings& holdings, std::size_t known_buckets, const shard::T
     holdings.copies.clear();
     return known_buckets;
   }
-  const std::size_t buckets = topology.has_state() ? topology.bucket_owners().size() : 0;
+  const std::size_t buckets = topology.finds_buckets() ? topology.bucket_owners().size() : 0;
   for (std::size_t i = known_buckets; i < buckets; ++i) {
     const auto parent = topology.parent_of(static_cast<Bucket>(i));
     if (!parent) continue;

@@ -35,13 +35,16 @@ STATES = {
     "ring": None,
     "vbucket": None,
     "rendezvous": None,
+    "nginx": None,
+    "jedis-ring": None,
+    "simple-sha1": None,
     "range": range_state(),
     "ascending": range_state(),
     "split-tree": tree_state(),
     "directory": directory_state(),
 }
 # Each takes its time under a sanitizer: there one of a kind is tried.
-SCHEMES = ("ring", "range", "split-tree", "directory") if is_sanitized() else tuple(STATES)
+SCHEMES = ("ring", "nginx", "range", "split-tree", "directory") if is_sanitized() else tuple(STATES)
 
 
 class Schemes(Tier):

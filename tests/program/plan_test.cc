@@ -46,17 +46,19 @@ TEST(Plan, CountsWhatMovesUnderEachScheme) {
            {10, 11, "ring", "ring", true, 0.07, 0.11},
            {11, 10, "ring", "ring", true, 0.07, 0.11},
            {10, 11, "modulo", "modulo", true, 0.90, 0.92},
-           {10, 11, "nginx", "nginx", false, 0.06, 0.12},
+           {10, 11, "nginx", "nginx", true, 0.06, 0.12},
+           {103, 104, "nginx", "nginx", false, 0.005, 0.02},
            {10, 10, "ring", "ring", true, 0, 0},
-           {10, 10, "nginx", "nginx", false, 0, 0},
+           {10, 10, "nginx", "nginx", true, 0, 0},
            {10, 10, "ring", "vbucket", true, 0.8, 0.95},
-           {10, 10, "ring", "nginx", false, 0.8, 0.95},
+           {10, 10, "ring", "nginx", false, 1, 1},
            {0, 3, "ring", "ring", true, 1, 1},
-           {0, 3, "ring", "nginx", false, 1, 1},
+           {0, 3, "ring", "nginx", true, 1, 1},
        }) {
     const Plan plan = plan_of(row.before, row.from, row.after, row.to);
     EXPECT_EQ(plan.by_bucket, row.by_bucket) << row.from << row.to;
-    EXPECT_EQ(plan.units, row.by_bucket ? shard::bucket_count : limits::plan_keys);
+    const std::size_t buckets = plan.after->bucket_owners().size();
+    EXPECT_EQ(plan.units, row.by_bucket ? buckets : limits::plan_keys);
     EXPECT_EQ(units_of(plan), plan.moved);
     EXPECT_GE(plan.moved_share(), row.least) << row.from << " -> " << row.to;
     EXPECT_LE(plan.moved_share(), row.most) << row.from << " -> " << row.to;
@@ -142,7 +144,7 @@ TEST(Plan, SaysWhatItDoesNotKnow) {
 
   basis.move_rate_mib_s = 0;
   EXPECT_THAT(to_text(make_plan(basis)), HasSubstr("nothing moves by itself at --move-rate 0"));
-  const std::string keys = to_text(plan_of(10, "nginx", 11, "nginx"));
+  const std::string keys = to_text(plan_of(103, "nginx", 104, "nginx"));
   EXPECT_THAT(keys, HasSubstr("sampled keys"));
   EXPECT_THAT(keys, HasSubstr("(estimated: "));
   EXPECT_THAT(keys, HasSubstr("there is no handoff"));

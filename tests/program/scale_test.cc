@@ -52,8 +52,8 @@ TEST(Scale, SummaryIsForPeople) {
 }
 
 TEST(Scale, SchemesThatMoveSingleKeysHaveNoBucketsToTell) {
-  const auto after = topology_of(3, 2, "jedis-ring");
-  const ScaleReport report = compare(*topology_of(2, 1, "jedis-ring"), *after);
+  const auto after = topology_of(104, 2, "jedis-ring");
+  const ScaleReport report = compare(*topology_of(103, 1, "jedis-ring"), *after);
   EXPECT_FALSE(report.moved_buckets);
   const auto summary = scale_summary(to_json(Tier::State{membership_with(after), {}, {}}, report));
   ASSERT_TRUE(summary);

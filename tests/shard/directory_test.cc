@@ -81,7 +81,7 @@ TEST(Directory, RefusesWhatItCantRead) {
   };
   EXPECT_THAT(wrong({{{"a", "", {}}, {"a", "", {}}}, ""}), HasSubstr("shards[1].at: \"a\" stands"));
   EXPECT_THAT(wrong({{{"a", "", {}}, {"b", "", 0}}, ""}), HasSubstr("shards[1].parent"));
-  EXPECT_THAT(wrong({{}, "nginx"}), HasSubstr("fallback: nginx is not by bucket"));
+  EXPECT_THAT(wrong({{}, "nginx"}), HasSubstr("fallback: nginx hashes keys in a way of its own"));
   EXPECT_THAT(wrong({{}, "range"}), HasSubstr("fallback: range has a state"));
   EXPECT_THAT(wrong({{}, "no"}), HasSubstr("fallback: there is no scheme"));
 }

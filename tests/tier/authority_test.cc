@@ -24,10 +24,21 @@ TEST(Authority, WithoutMembersOrBucketsEachAsksTheOrigin) {
   Authority authority("a", 1);
   EXPECT_EQ(authority.direction(0).way, Way::origin);
   EXPECT_TRUE(authority.answers_for(0));
-  authority.follow(membership_of({"a", "b"}, 1, "simple-sha1"));
+  authority.follow(membership_of({"a", "b"}, 1, "nginx"));
   EXPECT_EQ(authority.direction(0).way, Way::origin);
   EXPECT_TRUE(authority.answers_for(0));
   EXPECT_TRUE(authority.take_due(start).empty());
+}
+
+TEST(Authority, HoldsNothingOfOtherNumbersAfterATimeWithoutBuckets) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a"}));
+  ASSERT_GT(authority.own().epoch(0), 0U);
+  authority.follow(membership_of({"a", "b"}, 2, "nginx"));
+  authority.follow(membership_of({"a", "b"}, 3, "split-tree"));
+  for (Bucket bucket = 0; bucket < 64; ++bucket) {
+    EXPECT_EQ(authority.own().epoch(bucket), 0U) << bucket;
+  }
 }
 
 TEST(Authority, WhoIsAloneHoldsEverythingAtOnce) {

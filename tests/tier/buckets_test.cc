@@ -43,9 +43,9 @@ TEST(Buckets, OfWhomAsATable) {
       {{"a"}, "ring", "a", shard::bucket_count},
       {{"a"}, "ring", "b", 0},  // no member
       {{}, "ring", "a", 0},
-      {{}, "simple-sha1", "a", 0},
-      {{"a", "b"}, "simple-sha1", "a", std::nullopt},  // each key has its own owner
-      {{"a", "b"}, "simple-sha1", "c", std::nullopt},
+      {{}, "nginx", "a", 0},
+      {{"a", "b"}, "nginx", "a", std::nullopt},  // each key has its own owner
+      {{"a", "b"}, "nginx", "c", std::nullopt},
   };
   auto drained = members_at({"a", "b"});
   drained[1].member.weight = 0;
@@ -100,7 +100,7 @@ TEST(MembershipJson, AReplicaTellsWhoItIsAndHowManyBucketsAreItsOwn) {
             R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,)"
             R"("leavers":[{"address":"10.0.0.9:80","name":"z"}],"name":"a"})");
   EXPECT_EQ(self(membership_of({"a"}), "b")["buckets"], 0);
-  EXPECT_TRUE(self(membership_of({"a"}, 1, "simple-sha1"), "a")["buckets"].is_null());
+  EXPECT_TRUE(self(membership_of({"a"}, 1, "nginx"), "a")["buckets"].is_null());
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(Takers, AreNeverWhoHasWeightZero) {
 
 TEST(Takers, AreNobodyWhereKeysHaveOwnersOfTheirOwn) {
   Takers takers;
-  takers.follow(membership_of({"a", "b"}, 1, "simple-sha1"));
+  takers.follow(membership_of({"a", "b"}, 1, "nginx"));
   EXPECT_FALSE(takers.has_any());
   EXPECT_FALSE(takers.leave_out([](const std::string&) { return true; }));
 }

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shard/circle.h"
+
+// Buckets for rings that were made by others, and that place single keys: a tier can hand over what
+// moves under them too (docs/decisions/shards.md).
+namespace ringside::shard {
+
+// So many members at most, of weight 0 or 1, so that their points make no more arcs than there are
+// buckets.
+inline constexpr std::size_t arc_members = 102;
+inline constexpr std::uint32_t arc_points = 160;  // of each
+static_assert(arc_members * arc_points <= bucket_count);
+
+// The arcs between the points of all members that there may be, whoever there is. No point of a
+// member lies within an arc, so all keys of one have the same owners; and an arc is the same
+// whatever the members are.
+class Arcs {
+ public:
+  // The points of members 0 to arc_members - 1, each of weight 1, on a circle of 2^32 positions.
+  // `of_whom` tells their names from those of other tiers.
+  Arcs(std::vector<Circle::Point> points, std::string of_whom);
+
+  [[nodiscard]] Bucket bucket_at(std::uint64_t position) const noexcept {
+    return static_cast<Bucket>(cuts_.arc_of(position));
+  }
+  // Where the keys of the bucket end, and with that what they all have on any circle of members.
+  [[nodiscard]] std::uint64_t position_of(Bucket bucket) const noexcept {
+    return cuts_.points()[bucket].position;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return cuts_.points().size(); }
+  [[nodiscard]] const std::string& of_whom() const noexcept { return of_whom_; }
+  // The owner of each on that circle; none where nobody is on it.
+  [[nodiscard]] std::vector<MemberIndex> owners_on(const Circle& circle) const;
+
+ private:
+  Circle cuts_;
+  std::string of_whom_;
+};
+
+// What all the members' names are but for their number, as `cache-` and nothing; nullopt: they are
+// numbered otherwise than from 0 to arc_members - 1, or have another weight than 0 or 1.
+struct NumberedNames {
+  std::string before;
+  std::string after;
+  [[nodiscard]] std::string name(std::size_t number) const;
+};
+[[nodiscard]] std::optional<NumberedNames> numbered_names(std::span<const Member> members);
+
+}  // namespace ringside::shard

@@ -1,0 +1,320 @@
+#include "shard/by_route.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shard/coarse_buckets.h"
+#include "shard/directory.h"
+#include "shard/quotation.h"
+#include "shard/shard_key.h"
+
+namespace ringside::shard {
+namespace {
+
+// What is common to the tier's own scheme and those of routes.
+struct Named {
+  std::string_view route;
+  const SchemeEntry* entry = nullptr;
+};
+
+std::vector<Named> all_of(const Schemes& schemes) {
+  std::vector<Named> all{{"", &schemes.own}};
+  for (const RouteScheme& one : schemes.of_routes) all.push_back({one.route, &one.entry});
+  return all;
+}
+
+bool is_directory(const SchemeEntry& entry) noexcept { return entry.name == "directory"; }
+
+bool has_hashed_keys(const SchemeEntry& entry) noexcept {
+  return !entry.has_state() || is_directory(entry);
+}
+
+// Where the keys by hash of each scheme begin; nullopt: it has none.
+std::vector<std::optional<std::size_t>> first_buckets(const std::vector<Named>& all) {
+  std::vector<std::optional<std::size_t>> first(all.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!has_hashed_keys(*all[i].entry)) continue;
+    for (std::size_t before = 0; before < i && !is_directory(*all[i].entry); ++before) {
+      if (all[before].entry->name == all[i].entry->name) first[i] = first[before];
+    }
+    if (!first[i]) first[i] = std::exchange(next, next + coarse_buckets);
+  }
+  return first;
+}
+
+std::size_t hashed_buckets(const std::vector<std::optional<std::size_t>>& first) {
+  std::size_t end = 0;
+  for (const auto& one : first) end = one ? std::max(end, *one + coarse_buckets) : end;
+  return end;
+}
+
+std::string of_route(std::string_view route) {
+  return route.empty() ? "of the tier's own scheme" : fmt::format("of route {}", route);
+}
+
+// A scheme counts its own shards alone.
+Error wrong(const Named& named, const std::string& message) {
+  return invalid_input(fmt::format("{}{}: {}", of_route(named.route),
+                                   named.entry->has_state() ? ", whose shards count from 0" : "",
+                                   message));
+}
+
+// The shards of one route as its scheme numbers them, and the number of each among all.
+struct Part {
+  State state;
+  std::vector<std::size_t> numbers;
+};
+
+Part part_of(const State& whole, const Named& named) {
+  Part part;
+  if (is_directory(*named.entry)) {
+    part.state.fallback = whole.fallback.empty() ? first_directory().fallback : whole.fallback;
+  }
+  for (std::size_t i = 0; i < whole.shards.size(); ++i) {
+    if (whole.shards[i].route != named.route) continue;
+    Shard shard = whole.shards[i];
+    shard.route.clear();
+    if (shard.parent) {
+      const auto parent = std::find(part.numbers.begin(), part.numbers.end(), *shard.parent);
+      shard.parent = static_cast<std::size_t>(parent - part.numbers.begin());
+    }
+    part.state.shards.push_back(std::move(shard));
+    part.numbers.push_back(i);
+  }
+  return part;
+}
+
+// That each shard is of a route that has shards, and was cut of one of the same.
+Result<void> check_routes(const std::vector<Named>& all, const State& state) {
+  for (std::size_t i = 0; i < state.shards.size(); ++i) {
+    const Shard& shard = state.shards[i];
+    const auto named = std::find_if(all.begin(), all.end(),
+                                    [&](const Named& one) { return one.route == shard.route; });
+    if (named == all.end() || !named->entry->has_state()) {
+      return invalid_input(fmt::format("{}.route: {} has no scheme with shards", shard::place_of(i),
+                                       quotation(shard.route)));
+    }
+    if (shard.parent && state.shards[*shard.parent].route != shard.route) {
+      return invalid_input(
+          fmt::format("{}.parent: {} is of another route", shard::place_of(i), *shard.parent));
+    }
+  }
+  return {};
+}
+
+Result<SchemePointer> scheme_of(const Named& named, std::span<const Member> members,
+                                const State& state) {
+  if (named.entry->hashes_otherwise) {
+    return wrong(named,
+                 fmt::format("{} hashes keys in a way of its own, and can't be one of several; "
+                             "choose another, or give no route a scheme",
+                             named.entry->name));
+  }
+  auto made = named.entry->scheme_of(members, state);
+  return made ? made : wrong(named, made.error().message);
+}
+
+}  // namespace
+
+ByRoute::ByRoute(std::string text, std::vector<RoutePart> parts, const State& state,
+                 bool has_members)
+    : text_(std::move(text)), parts_(std::move(parts)), has_members_(has_members) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].first_bucket) continue;
+    const std::size_t at = *parts_[i].first_bucket / coarse_buckets;
+    if (at == hashed_.size()) hashed_.push_back(i);
+  }
+  first_shard_ = hashed_.size() * coarse_buckets;
+  for (const Shard& shard : state.shards) {
+    const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                   [&](const RoutePart& one) { return one.route == shard.route; });
+    const std::size_t before = part->scheme->first_shard() + part->shards.size();
+    part->shards.push_back(static_cast<Bucket>(first_shard_ + shards_.size()));
+    shards_.push_back(
+        {static_cast<std::size_t>(part - parts_.begin()), static_cast<Bucket>(before)});
+  }
+}
+
+ByRoute::Place ByRoute::place_of(Bucket bucket) const noexcept {
+  if (bucket >= first_shard_) return shards_[bucket - first_shard_];
+  return {hashed_[bucket / coarse_buckets], static_cast<Bucket>(bucket % coarse_buckets)};
+}
+
+Bucket ByRoute::number_of(const RoutePart& part, Bucket bucket) const noexcept {
+  const std::size_t first = part.scheme->first_shard();
+  if (bucket >= first) return part.shards[bucket - first];
+  return static_cast<Bucket>(*part.first_bucket + bucket);
+}
+
+// A route that is not known here has the scheme of all others.
+Bucket ByRoute::bucket_for(const ShardKey& key) const noexcept {
+  const std::size_t end = std::min(key.bytes.find('\n'), key.bytes.size());
+  const std::string_view route = key.bytes.substr(0, end);
+  const std::string_view rest = key.bytes.substr(std::min(end + 1, key.bytes.size()));
+  const auto found = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const RoutePart& one) { return one.route == route; });
+  const RoutePart& part = found == parts_.end() ? parts_.front() : *found;
+  const ShardKey own{rest, hash64(rest)};
+  const bool is_by_hash = part.first_bucket && part.scheme->first_shard() == 0;
+  if (is_by_hash) return static_cast<Bucket>(*part.first_bucket + coarse_bucket_of(own.hash));
+  return number_of(part, part.scheme->bucket_for(own));
+}
+
+void ByRoute::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
+  const Place place = place_of(bucket);
+  const Scheme& scheme = *parts_[place.part].scheme;
+  if (bucket < first_shard_ && scheme.first_shard() == 0) {
+    return scheme.owners(first_key_in(place.bucket), n, owners);
+  }
+  scheme.owners_of(place.bucket, n, owners);
+}
+
+std::vector<MemberIndex> ByRoute::bucket_owners() const {
+  std::vector<MemberIndex> owners;
+  if (!has_members_) return owners;
+  std::vector<MemberIndex> first;
+  for (std::size_t bucket = 0; bucket < first_shard_ + shards_.size(); ++bucket) {
+    owners_of(static_cast<Bucket>(bucket), 1, first);
+    owners.push_back(first.front());
+  }
+  return owners;
+}
+
+std::optional<Bucket> ByRoute::parent_of(Bucket bucket) const noexcept {
+  if (bucket < first_shard_) return std::nullopt;
+  const Place place = place_of(bucket);
+  const RoutePart& part = parts_[place.part];
+  const auto parent = part.scheme->parent_of(place.bucket);
+  return parent ? std::optional(number_of(part, *parent)) : std::nullopt;
+}
+
+Result<SchemePointer> make_by_route(const Schemes& schemes, std::span<const Member> members,
+                                    const State& state) {
+  const std::vector<Named> all = all_of(schemes);
+  const auto first = first_buckets(all);
+  const std::size_t hashed = hashed_buckets(first);
+  if (hashed > hashed_schemes_most * coarse_buckets) {
+    return invalid_input(
+        fmt::format("routes have {} schemes by hash or directories together; at most {}, so let "
+                    "some of them have the same",
+                    hashed / coarse_buckets, hashed_schemes_most));
+  }
+  if (auto checked = check_shards(state, bucket_count - hashed); !checked) return checked.error();
+  if (auto checked = check_routes(all, state); !checked) return checked.error();
+  if (!state.fallback.empty() && placeable_by_route(schemes).empty()) {
+    return invalid_input("fallback: no scheme of these is a directory; leave it out");
+  }
+  std::vector<RoutePart> parts;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto scheme = scheme_of(all[i], members, part_of(state, all[i]).state);
+    if (!scheme) return scheme.error();
+    parts.push_back({std::string(all[i].route), *std::move(scheme), first[i]});
+  }
+  return SchemePointer(
+      std::make_shared<ByRoute>(schemes.text(), std::move(parts), state, !members.empty()));
+}
+
+State first_state_by_route(const Schemes& schemes) {
+  State state;
+  for (const Named& one : all_of(schemes)) {
+    if (!one.entry->has_state()) continue;
+    const State first = one.entry->first_state();
+    if (!first.fallback.empty()) state.fallback = first.fallback;
+    const std::size_t before = state.shards.size();
+    for (Shard shard : first.shards) {
+      shard.route = one.route;
+      if (shard.parent) *shard.parent += before;
+      state.shards.push_back(std::move(shard));
+    }
+  }
+  return state;
+}
+
+std::string roots_by_route(const Schemes& schemes, const State& state) {
+  std::string roots;
+  for (const Named& one : all_of(schemes)) {
+    if (!one.entry->has_state()) continue;
+    const Part part = part_of(state, one);
+    append_key_value(roots, one.entry->roots(part.state));
+    for (std::size_t i = 0; i < part.numbers.size() && !is_directory(*one.entry); ++i) {
+      if (!part.state.shards[i].parent) append_key_value(roots, std::to_string(part.numbers[i]));
+    }
+  }
+  return roots;
+}
+
+namespace {
+
+// Whose shard a cut is of; an Error: nobody's that has shards.
+Result<Named> cut_one(const std::vector<Named>& all, const State& state, const Cut& cut) {
+  const bool is_numbered = !cut.route && cut.shard < state.shards.size();
+  const std::string route = is_numbered ? state.shards[cut.shard].route : cut.route.value_or("");
+  const auto named =
+      std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.route == route; });
+  if (named == all.end()) {
+    return invalid_input(fmt::format("route {} has no scheme of its own", quotation(route)));
+  }
+  if (!named->entry->has_state()) return no_shards(named->entry->name);
+  return *named;
+}
+
+}  // namespace
+
+Result<State> cut_by_route(const Schemes& schemes, const State& state, const Cut& cut) {
+  const std::vector<Named> all = all_of(schemes);
+  const auto named = cut_one(all, state, cut);
+  if (!named) return named.error();
+  const Part part = part_of(state, *named);
+  Cut own = cut;
+  own.route.reset();
+  const auto place = std::find(part.numbers.begin(), part.numbers.end(), cut.shard);
+  if (place == part.numbers.end() && !is_directory(*named->entry)) {
+    return invalid_input(fmt::format("shard {} is not {}", cut.shard, of_route(named->route)));
+  }
+  own.shard =
+      place == part.numbers.end() ? 0 : static_cast<std::size_t>(place - part.numbers.begin());
+  const auto after = named->entry->cut(part.state, own);
+  if (!after) return wrong(*named, after.error().message);
+  State out = state;
+  std::vector<std::size_t> numbers = part.numbers;
+  for (std::size_t i = 0; i < after->shards.size(); ++i) {
+    Shard shard = after->shards[i];
+    shard.route = named->route;
+    if (shard.parent) shard.parent = numbers[*shard.parent];
+    if (i < part.numbers.size()) {
+      out.shards[numbers[i]] = std::move(shard);
+    } else {
+      numbers.push_back(out.shards.size());
+      out.shards.push_back(std::move(shard));
+    }
+  }
+  const std::size_t most = bucket_count - hashed_buckets(first_buckets(all));
+  if (auto checked = check_shards(out, most); !checked) return checked.error();
+  return out;
+}
+
+std::optional<std::vector<std::string>> where_to_cut_by_route(const Schemes& schemes,
+                                                              const State& state, std::size_t shard,
+                                                              std::vector<std::string> keys) {
+  const auto named = cut_one(all_of(schemes), state, {shard, {}, {}});
+  if (!named || named->entry->where == nullptr) return std::nullopt;
+  const Part part = part_of(state, *named);
+  const auto place = std::find(part.numbers.begin(), part.numbers.end(), shard);
+  return named->entry->where(part.state, static_cast<std::size_t>(place - part.numbers.begin()),
+                             std::move(keys));
+}
+
+std::vector<Placeable> placeable_by_route(const Schemes& schemes) {
+  std::vector<Placeable> out;
+  const std::vector<Named> all = all_of(schemes);
+  const auto first = first_buckets(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_directory(*all[i].entry)) out.push_back({std::string(all[i].route), *first[i]});
+  }
+  return out;
+}
+
+}  // namespace ringside::shard
