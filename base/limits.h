@@ -260,8 +260,9 @@ constexpr size_t member_name_size_bytes = 253;       // {}, a DNS name (RFC 1035
 constexpr size_t member_zone_size_bytes = 63;        // {}, a Kubernetes label's value | refused
 constexpr size_t shard_at_size_bytes = 512;          // {} of a first key or a placed one | refused
 constexpr size_t state_file_size_bytes = 16 * kMiB;  // {} | refused
-constexpr size_t split_tree_roots = 64;              // {} shards of a `split-tree` without a state
-constexpr unsigned split_tree_depth = 24;            // {} splits of one shard | refused
+// {} shards | those with which a `split-tree` begins that has no state
+constexpr size_t split_tree_roots = 64;
+constexpr unsigned split_tree_depth = 24;  // {} splits of one shard | refused
 // {} objects and arrays within each other; {} numbers, texts, arrays and objects, in all that is
 // kept of a JSON text | `PUT /topology` refused; an answer of the API server is malformed: the last
 // topology stays

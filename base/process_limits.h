@@ -121,7 +121,7 @@ constexpr Milliseconds state_timeout{2'000};
 constexpr Milliseconds state_config_map_poll{5'000};
 // {} of the shards in a ConfigMap, which has 1 MiB at most | refused with a message
 constexpr size_t config_map_value_size_bytes = 900 * kKiB;
-// after a shard that is too full could not be cut | tried again
+// {} after a shard that is too full could not be cut | tried again
 constexpr Milliseconds cut_pause{30'000};
 // {} of a directory that a replica asks for at a time (--place-keys) | the others come next
 constexpr size_t keys_placed_at_once = 256;
@@ -146,7 +146,7 @@ constexpr size_t log_reader_lines = 1024;
 constexpr size_t log_reader_size_bytes = 1 * kMiB;
 // {} of the name by which a reader asks again | 400 with a message
 constexpr size_t log_reader_name_size_bytes = 64;
-// for a reader that asks no more | it is forgotten
+// {} for a reader that asks no more | it is forgotten
 constexpr Milliseconds log_reader_patience{5'000};
 constexpr Milliseconds log_poll{200};  // how often `ringside log` asks
 // {} names of replicas that came or left, of each line of the log | the rest are counted

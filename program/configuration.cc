@@ -203,6 +203,20 @@ Result<void> check_needed(Command command, const Configuration& configuration) {
   return {};
 }
 
+// Whether each listener has an address of its own.
+Result<void> check_apart(const Configuration& configuration) {
+  std::map<Endpoint, std::string_view> taken{{configuration.admin, "admin"}};
+  for (const auto& [option, at] :
+       {std::pair{"listen", configuration.listen}, {"probe", configuration.probe}}) {
+    if (!at || at->port == 0) continue;
+    const auto [other, is_new] = taken.emplace(*at, option);
+    if (is_new) continue;
+    return invalid_input(fmt::format("{}: {} is the address of --{} too; give another port",
+                                     configuration.place(option), at->text(), other->second));
+  }
+  return {};
+}
+
 Result<void> check_listeners(Command command, const Configuration& configuration) {
   if (command == Command::shard) return {};
   if (configuration.listen) {
@@ -213,7 +227,10 @@ Result<void> check_listeners(Command command, const Configuration& configuration
     auto probe = check_listener(configuration, "probe", *configuration.probe);
     if (!probe) return probe.error();
   }
-  return check_listener(configuration, "admin", configuration.admin);
+  if (auto admin = check_listener(configuration, "admin", configuration.admin); !admin) {
+    return admin.error();
+  }
+  return check_apart(configuration);
 }
 
 Result<void> check_members(const Configuration& configuration, std::string_view option,
@@ -223,12 +240,14 @@ Result<void> check_members(const Configuration& configuration, std::string_view 
     return invalid_input(fmt::format("{}: {}: nobody is reached at port 0; write the replica's",
                                      configuration.place(option), one.member.name));
   }
-  const auto made =
-      tier::make_membership(members, tier_schemes(configuration), 1, configuration.state);
-  if (!made) {
+  const std::string schemes = tier_schemes(configuration);
+  if (const auto made = tier::make_membership(members, schemes, 1); !made) {
     return invalid_input(fmt::format("{}: {}", configuration.place(option), made.error().message));
   }
-  return {};
+  const auto made = tier::make_membership(members, schemes, 1, configuration.state);
+  if (made) return {};
+  return invalid_input(fmt::format("{}: {}: {}", configuration.place("state"),
+                                   configuration.state_file, made.error().message));
 }
 
 }  // namespace

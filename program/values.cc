@@ -58,6 +58,7 @@ Result<std::uint64_t> parse_with_unit(std::string_view text, const std::array<Un
     if (number <= most / unit.factor) return number * unit.factor;
     return wrong(fmt::format("is too much: at most {}", in_largest_unit(most, units)));
   }
+  if (name.starts_with('.')) return wrong("has a fraction");
   return wrong(name.empty() ? "has no unit" : "has a unit that is not known");
 }
 

@@ -157,7 +157,17 @@ class OfOneProcess(Schemes):
             state = self.file("state.json", text)
             refused = ringside("up", "--scheme", "range", "--state", state, "--validate", expect=2)
             self.assertIn(said, refused.stderr)
+            self.assertIn(str(state), refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+
+    def test_a_state_that_is_wrong_is_not_blamed_on_the_replicas(self):
+        text = '{"format": 1, "scheme": "range", "state": {"shards": [{"at": "", "owner": "a b"}]}}'
+        state = self.file("state.json", text)
+        refused = ringside(
+            "sidecar", "--listen", "127.0.0.1:0", "--replicas", "a=h:1", "--insecure-peers",
+            "--scheme", "range", "--state", state, "--validate", expect=2,
+        )  # fmt: skip
+        self.assertIn(f"--state: {state}: shards[0].owner: ", refused.stderr)
 
 
 class OfProcesses(Schemes):
