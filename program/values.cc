@@ -58,15 +58,14 @@ Result<std::uint64_t> parse_with_unit(std::string_view text, const std::array<Un
     if (number <= most / unit.factor) return number * unit.factor;
     return wrong(fmt::format("is too much: at most {}", in_largest_unit(most, units)));
   }
-  if (name.starts_with('.')) return wrong("has a fraction");
-  return wrong(name.empty() ? "has no unit" : "has a unit that is not known");
+  if (name.empty()) return wrong("has no unit");
+  return wrong(name[0] == '.' ? "has a fraction" : "has a unit that is not known");
 }
 
 Result<void> set_member_attribute(shard::Member& member, std::string_view attribute) {
-  const std::size_t equals = attribute.find('=');
+  const std::size_t equals = std::min(attribute.find('='), attribute.size());
   const std::string_view name = attribute.substr(0, equals);
-  const std::string_view value =
-      equals == std::string_view::npos ? std::string_view{} : attribute.substr(equals + 1);
+  const std::string_view value = attribute.substr(std::min(equals + 1, attribute.size()));
   if (name == "weight") {
     auto set = assign<&shard::Member::weight, parse_member_weight>(member, value);
     return set ? std::move(set) : invalid_input("weight: " + set.error().message);
