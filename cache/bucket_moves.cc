@@ -94,13 +94,9 @@ class Moves : public std::enable_shared_from_this<Moves> {
 
   // What nobody will ask for.
   Task<void> drop_strays() {
+    core_.shared.holders.change([](tier::Authority& authority) { authority.give_up(); });
     if (core_.shared.store.entries() == 0) co_return;
     static_cast<void>(co_await purge_by_steps(core_, std::string()));
-    core_.shared.holders.change([&](tier::Authority& authority) {
-      for (std::size_t i = 0; i < shard::bucket_count; ++i) {
-        authority.emptied(static_cast<shard::Bucket>(i));
-      }
-    });
   }
 
   static Task<void> move_from(std::shared_ptr<Moves> moves, tier::Peer giver) {

@@ -59,10 +59,7 @@ Result<void> MemberService::check_state(const shard::Topology& present,
                     "configuration of all",
                     present.scheme()));
   }
-  if (!writes_state(configuration_) || next.extends(present)) return {};
-  return refused(
-      "state: shards were cut since, or are others; take those of GET /topology, or "
-      "leave the state out");
+  return writes_state(configuration_) ? check_shards_kept(present, next) : Result<void>{};
 }
 
 Result<MembershipPointer> MemberService::cut(const CutRequest& request) {

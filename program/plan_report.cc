@@ -96,7 +96,9 @@ void append_bytes(std::string& out, const Plan& plan) {
 
 void append_time(std::string& out, const Plan& plan) {
   if (!plan.by_bucket) {
-    append_line(out, "time", "none: nothing moves by itself with a scheme that is not by bucket");
+    append_line(out, "time",
+                "none: nothing moves by itself between two schemes that have other buckets, or "
+                "with one that has none");
   } else if (plan.move_rate_mib_s == 0) {
     append_line(out, "time", "none: nothing moves by itself at --move-rate 0");
   } else if (plan.seconds) {

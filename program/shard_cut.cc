@@ -62,7 +62,12 @@ Result<std::size_t> named_shard(const shard::Topology& topology, const CutReques
   std::size_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  if (is_number && number < shards.size() && is_of_route(shards[number])) return number;
+  if (is_number && number < shards.size()) {
+    if (is_of_route(shards[number])) return number;
+    return invalid_input(
+        fmt::format("shard {} is none of route {}; numbers count the shards of all routes", number,
+                    quotation(*request.route)));
+  }
   return no_shard(topology, quotation(text));
 }
 
@@ -257,6 +262,13 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
     cut.owners.push_back(chosen);
   }
   return shard::cut_state(topology, cut);
+}
+
+Result<void> check_shards_kept(const shard::Topology& present, const shard::Topology& next) {
+  if (present.state().is_empty() || next.extends(present)) return {};
+  return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+               "state: shards were cut since, or are others; take those of GET /topology, or leave "
+               "the state out"};
 }
 
 std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,

@@ -39,6 +39,10 @@ struct CutRequest {
 [[nodiscard]] Result<shard::State> state_after(const shard::Topology& topology,
                                                const CutRequest& request);
 
+// Whether all shards of `present` are still there: who writes the state takes no others.
+[[nodiscard]] Result<void> check_shards_kept(const shard::Topology& present,
+                                             const shard::Topology& next);
+
 // What a replica asks for, by --split-above and --place-keys.
 [[nodiscard]] std::optional<CutRequest> cut_wanted_of(const cache::Replica& replica,
                                                       const cache::CutTerms& terms);

@@ -16,8 +16,11 @@ namespace {
 constexpr int was_cut = 200;
 constexpr int nobody_writes = 404;
 
-void print_shards(const std::vector<shard::Shard>& shards, std::size_t before) {
-  for (std::size_t i = std::min(before, shards.size() - 1); i < shards.size(); ++i) {
+// Those that are new, or are not as they were.
+void print_shards(const std::vector<shard::Shard>& before,
+                  const std::vector<shard::Shard>& shards) {
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (i < before.size() && shards[i] == before[i]) continue;
     const std::string& route = shards[i].route;
     fmt::print("           {} {}{} of {}\n", i, route.empty() ? "" : route + " ",
                quotation(key_text_of_at(shards[i].at)),
@@ -75,13 +78,18 @@ Result<void> run_split(const SplitOptions& options) {
   const auto page = ask_page(first, pages.token, "GET", "/topology");
   if (!page) return page.error();
   const auto present = shard::parse_topology_json(*page, shard::Addresses::not_needed);
-  if (!present) return present.error();
+  if (!present) {
+    return invalid_input(
+        fmt::format("{} answers with no topology of Ringside: {}; give the --admin "
+                    "address of one of its processes",
+                    first.text(), present.error().message));
+  }
   auto next = split_topology(*page, options);
   if (!next) return next.error();
-  const std::size_t shards = present->state ? present->state->shards.size() : 0;
+  const auto shards = present->state ? present->state->shards : std::vector<shard::Shard>{};
   CutRequest cut = options.cut;
   cut.scheme = present->scheme;
-  cut.shards = shards;
+  cut.shards = shards.size();
   const auto done =
       ask_page(first, pages.token, "POST", "/split", to_json(cut), {was_cut, nobody_writes});
   if (!done) return done.error();
@@ -92,7 +100,7 @@ Result<void> run_split(const SplitOptions& options) {
   }
   fmt::print("topology   version {} -> {}, {} shards\n", present->version, next->version,
              next->state->shards.size());
-  print_shards(next->state->shards, shards);
+  print_shards(shards, next->state->shards);
   return {};
 }
 

@@ -86,8 +86,9 @@ std::string shards_warning(Command command, const Configuration& configuration) 
         configuration.place(cuts ? "split-above" : "state-writer"), schemes);
   }
   if (cuts && !shards.are_cut) {
-    return fmt::format("{}: the scheme {} cuts nothing; take it away, or give --place-keys",
-                       configuration.place("split-above"), schemes);
+    return fmt::format("{}: the scheme {} cuts nothing; take it away{}",
+                       configuration.place("split-above"), schemes,
+                       configuration.place_keys ? "" : ", or give --place-keys");
   }
   if (configuration.place_keys && !shards.are_placed) {
     return fmt::format("{}: the scheme {} places no keys; give directory as --scheme",

@@ -242,6 +242,9 @@ Result<MembershipPointer> Tier::propose(const shard::TopologyRequest& request) {
                  "`ringside up` starts its replicas itself; change their number with `ringside "
                  "scale N` or PUT /scale, and the scheme in its configuration file"};
   }
+  if (auto kept = check_shards_kept(*present.membership->topology, topology); !kept) {
+    return kept.error();
+  }
   return adopt(present, *std::move(next), "PUT /topology");
 }
 

@@ -94,12 +94,13 @@ Result<void> check_routes(const std::vector<Named>& all, const State& state) {
     const auto named = std::find_if(all.begin(), all.end(),
                                     [&](const Named& one) { return one.route == shard.route; });
     if (named == all.end() || !named->entry->has_state()) {
-      return invalid_input(fmt::format("{}.route: {} has no scheme with shards", shard::place_of(i),
-                                       quotation(shard.route)));
+      return invalid_input(
+          fmt::format("{}.route: {} has no scheme with shards; leave the shard out",
+                      shard::place_of(i), quotation(shard.route)));
     }
     if (shard.parent && state.shards[*shard.parent].route != shard.route) {
-      return invalid_input(
-          fmt::format("{}.parent: {} is of another route", shard::place_of(i), *shard.parent));
+      return invalid_input(fmt::format("{}.parent: {} is of another route; name one of its own",
+                                       shard::place_of(i), *shard.parent));
     }
   }
   return {};

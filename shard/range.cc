@@ -82,6 +82,10 @@ Result<State> cut_range(const State& state, const Cut& cut) {
   const std::string* last = &state.shards[cut.shard].at;
   for (std::size_t i = 0; i < cut.at.size(); ++i) {
     const std::string& at = cut.at[i];
+    if (i > 0 && !before(*last, at)) {
+      return invalid_input(fmt::format("{} lies before {}; name the keys in ascending order",
+                                       quotation(at), quotation(*last)));
+    }
     if (!before(*last, at) || (end != nullptr && !before(at, *end))) {
       return invalid_input(fmt::format(
           "{} does not lie within the range {}, which goes from {} to {}", quotation(at), cut.shard,

@@ -134,9 +134,12 @@ class Authority {
   void heard_again(std::string_view peer, const HoldingsVersion& told, SteadyPoint now);
   // With its answer: whether it knows of us.
   void heard_of_us(std::string_view peer, bool knows_us);
-  // This replica is no member and holds nothing, and everybody whom it hears has forgotten it: what
-  // it stored too late nobody takes, and no purge reaches.
+  // This replica is no member, and everybody whom it hears has forgotten it and was told since what
+  // it holds: what it stored too late, or was given when nobody expected it any more, nobody takes,
+  // and no purge reaches.
   [[nodiscard]] bool is_forgotten() const noexcept;
+  // It holds nothing any more, and what is stored here is nobody's.
+  void give_up();
   // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
   // asked once more, and for limits::unreachable_after at least, before it counts as such.
   void failed(std::string_view peer, bool is_gone, SteadyPoint now);

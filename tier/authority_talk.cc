@@ -52,12 +52,21 @@ void Authority::heard_of_us(std::string_view peer, bool knows_us) {
 
 bool Authority::is_forgotten() const noexcept {
   if (!takers_.has_any() || takers_.has(own_name_)) return false;
-  const bool holds_any =
-      std::any_of(own_.epochs.begin(), own_.epochs.end(), [](Epoch epoch) { return epoch > 0; });
-  if (holds_any) return false;
-  return std::all_of(peers_.begin(), peers_.end(), [](const Known& known) {
-    return known.state == State::heard && known.has_forgotten_us;
+  return std::all_of(peers_.begin(), peers_.end(), [this](const Known& known) {
+    return known.state == State::heard && known.has_forgotten_us && known.told == own_.version;
   });
+}
+
+void Authority::give_up() {
+  bool changed = false;
+  for (std::size_t i = 0; i < bucket_count; ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (!own_.has(bucket)) continue;
+    let_go(bucket);
+    own_.copies[i] = false;
+    changed = true;
+  }
+  if (changed) ++own_.version.number;
 }
 
 void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {

@@ -120,7 +120,8 @@ class OfOneProcess(RouteSchemes):
             (("--route", "rest", "--at", "60"), 'route: "rest" has no scheme of its own'),
             (("--route", "films"), "which of 64 shards?"),
             (("--route", "users"), "of route users, whose shards count from 0: a range is cut at one or two keys"),
-            (("--route", "users", "5", "--at", "60"), 'there is no shard "5"'),
+            (("--route", "users", "5", "--at", "60"), 'shard 5 is none of route "users"'),
+            (("--route", "users", "500", "--at", "60"), 'there is no shard "500"'),
         ):
             refused = ringside("split", *words, "--admin", tier.admin, expect=2)
             self.assertIn(said, refused.stderr)

@@ -140,6 +140,7 @@ class OfOneProcess(Schemes):
             (("7", "--at", "m"), "there is no shard"),
             (("0",), "a range is cut at one or two keys"),
             (("0", "--at", ""), "does not lie within the range"),
+            (("0", "--at", "m", "--at", "b"), '"b" lies before "m"; name the keys in ascending order'),
             (("0", "--at", "m", "--to", "cache-9"), "there is no replica"),
         ):
             refused = ringside("split", *words, "--admin", tier.admin, expect=2)
@@ -159,6 +160,18 @@ class OfOneProcess(Schemes):
             self.assertIn(said, refused.stderr)
             self.assertIn(str(state), refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+
+    def test_a_tier_that_writes_its_shards_loses_none(self):
+        tier = self.up(3, self.origin(), "--scheme", "range")
+        ringside("split", "0", "--at", "m", "--admin", tier.admin)
+        topology = tier.json("/topology")
+        del topology["version"]
+        for shards in ([], [{"at": ""}]):
+            topology["state"] = {"shards": shards}
+            refused = tier.administer("PUT", "/topology", topology)
+            self.assertEqual(refused.status, 409, refused.text)
+            self.assertIn("take those of GET /topology", refused.text)
+        self.assertEqual(len(self.shards(tier)), 2)
 
     def test_a_state_that_is_wrong_is_not_blamed_on_the_replicas(self):
         text = '{"format": 1, "scheme": "range", "state": {"shards": [{"at": "", "owner": "a b"}]}}'

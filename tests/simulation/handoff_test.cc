@@ -49,6 +49,8 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     // A newcomer took for gone whose connections broke twice in 20 ms, and took over what that one
     // held.
     {"ConnectionsBreak", 12'176},
+    // What a batch brought when all had forgotten who asked for it stayed there.
+    {"ChangeIsTakenBack", 30'533},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

@@ -220,27 +220,6 @@ TEST(Leaving, WhoWasGivenABucketKeepsWhatIsFetchedForIt) {
   EXPECT_TRUE(tier.at("b").may_keep(bucket, false));
 }
 
-// A fill that ended late stayed where nobody asked for it.
-TEST(Leaving, WhoIsForgottenByAllIsForgotten) {
-  Tier tier({"a", "b", "c"});
-  tier.talk();
-  Authority& c = tier.at("c");
-  EXPECT_FALSE(c.is_forgotten());
-  c.heard_of_us("a", false);
-  c.heard_of_us("b", false);
-  EXPECT_FALSE(c.is_forgotten()) << "it is a member";
-  c.follow(membership_of({"a", "b"}));
-  EXPECT_FALSE(c.is_forgotten()) << "it holds something";
-  Authority newcomer("d", 9);
-  newcomer.follow(membership_of({"a", "b"}));
-  for (const char* name : {"a", "b"}) {
-    EXPECT_FALSE(newcomer.is_forgotten());
-    newcomer.heard(name, {{1, 1}, {}}, {}, start);
-    newcomer.heard_of_us(name, false);
-  }
-  EXPECT_TRUE(newcomer.is_forgotten());
-}
-
 TEST(Leaving, WhatIsStoredWhereNobodyLooksIsTold) {
   const auto both = membership_of({"a", "b"});
   const Bucket ours = first_of(*both, "a");
