@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/quotation.h"
 #include "program/key_text.h"
 #include "shard/directory.h"
@@ -20,9 +21,14 @@ namespace {
 using shard::ObjectReader;
 
 Error no_shard(const shard::Topology& topology, std::string_view which) {
+  const std::size_t shards = topology.state().shards.size();
+  if (shards == 0) {
+    return invalid_input(fmt::format(
+        "there is no shard {}, and no other one; name a key that is to be placed", which));
+  }
   return invalid_input(
       fmt::format("there is no shard {}; they go from 0 to {}, and GET /topology names them", which,
-                  topology.state().shards.size() - 1));
+                  shards - 1));
 }
 
 Result<std::size_t> check_number(const shard::Topology& topology, std::size_t number) {
@@ -71,10 +77,15 @@ Result<std::size_t> named_shard(const shard::Topology& topology, const CutReques
   return no_shard(topology, quotation(text));
 }
 
-// Of a route, where none is named.
-Result<std::size_t> only_shard(const shard::Topology& topology, std::string_view scheme,
-                               const std::string& route) {
+// Of a route, where none is named: of ranges the one in which it is cut.
+Result<std::size_t> only_shard(const shard::Topology& topology, const CutRequest& request,
+                               std::string_view scheme, const std::string& route) {
   if (scheme == "directory") return std::size_t{0};
+  if (scheme == "range" && !request.at.empty()) {
+    const std::string key = (topology.has_routes() ? route + "\n" : std::string()) +
+                            key_of_text(request.at.front()) + "\n";
+    return topology.bucket_for({key, hash64(key)}) - topology.first_shard();
+  }
   std::vector<std::size_t> meant;
   const auto& shards = topology.state().shards;
   for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -104,7 +115,7 @@ Result<Meant> meant_by(const shard::Topology& topology, const CutRequest& reques
     const auto route = request.route ? Result<std::string>(*request.route) : only_route(*schemes);
     if (!route) return route.error();
     const std::string_view scheme = schemes->find(*route)->name;
-    const auto shard = only_shard(topology, scheme, *route);
+    const auto shard = only_shard(topology, request, scheme, *route);
     return shard ? Result<Meant>(Meant{*shard, *route, scheme}) : shard.error();
   }
   const auto shard =

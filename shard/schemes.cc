@@ -184,8 +184,8 @@ Result<State> cut_state(const Topology& topology, const Cut& cut) {
   if (!schemes->has_state()) return no_shards(topology.scheme());
   const State& state = topology.state();
   if (cut.shard >= std::max<std::size_t>(state.shards.size(), 1)) {
-    return invalid_input(fmt::format("there is no shard {}; they go from 0 to {}", cut.shard,
-                                     state.shards.size() - 1));
+    return invalid_input(
+        fmt::format("there is no shard {}; there are {}", cut.shard, state.shards.size()));
   }
   return schemes->of_routes.empty() ? schemes->own.cut(state, cut)
                                     : cut_by_route(*schemes, state, cut);

@@ -73,6 +73,7 @@ class OfOneProcess(RouteSchemes):
             ("--route", "users", "--at", "60", "--to", "cache-3"),
             ("--route", "kept", "--at", "/kept/7", "--to", "cache-4"),
             ("shard_5", "--to", "cache-5"),
+            ("--route", "users", "--at", "90", "--to", "cache-7"),
             ("--route", "kept", "--at", "/kept/7", "--to", "cache-6"),
         ):
             ringside("split", *words, "--admin", tier.admin)
@@ -80,7 +81,11 @@ class OfOneProcess(RouteSchemes):
             self.wait_until_moved(tier)
         self.assertEqual(
             self.shards(tier, "users"),
-            [{"route": "users", "at": ""}, {"route": "users", "at": "60", "owner": "cache-3", "parent": 64}],
+            [
+                {"route": "users", "at": ""},
+                {"route": "users", "at": "60", "owner": "cache-3", "parent": 64},
+                {"route": "users", "at": "90", "owner": "cache-7", "parent": 65},
+            ],
         )
         self.assertEqual(
             self.shards(tier, "kept"), [{"route": "kept", "at": "/kept/7", "owner": "cache-6"}]

@@ -147,6 +147,10 @@ class OfOneProcess(Schemes):
             self.assertIn(said, refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
         self.assertEqual(self.shards(tier), [{"at": ""}])
+        tier.stop()
+        tier = self.up(3, origin, "--scheme", "directory")
+        refused = ringside("split", "7", "--to", "cache-1", "--admin", tier.admin, expect=2)
+        self.assertIn('there is no shard "7", and no other one; name a key', refused.stderr)
 
     def test_a_state_that_cannot_be_read_is_refused_in_a_line(self):
         for text, said in (
