@@ -48,7 +48,7 @@ SESSIONS = [
     ),
     Session(
         "docs/configuration.md",
-        ("ringside split 0 ",),
+        ("ringside split --at ",),
         {
             0: [
                 TOKEN,
