@@ -78,7 +78,7 @@ Part part_of(const State& whole, const Named& named) {
     Shard shard = whole.shards[i];
     shard.route.clear();
     if (shard.parent) {
-      const auto parent = std::find(part.numbers.begin(), part.numbers.end(), *shard.parent);
+      const auto parent = std::lower_bound(part.numbers.begin(), part.numbers.end(), *shard.parent);
       shard.parent = static_cast<std::size_t>(parent - part.numbers.begin());
     }
     part.state.shards.push_back(std::move(shard));
@@ -174,14 +174,8 @@ void ByRoute::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& 
 }
 
 std::vector<MemberIndex> ByRoute::bucket_owners() const {
-  std::vector<MemberIndex> owners;
-  if (!has_members_) return owners;
-  std::vector<MemberIndex> first;
-  for (std::size_t bucket = 0; bucket < first_shard_ + shards_.size(); ++bucket) {
-    owners_of(static_cast<Bucket>(bucket), 1, first);
-    owners.push_back(first.front());
-  }
-  return owners;
+  if (!has_members_) return {};
+  return first_owners(*this, first_shard_ + shards_.size());
 }
 
 std::optional<Bucket> ByRoute::parent_of(Bucket bucket) const noexcept {

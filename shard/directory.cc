@@ -70,14 +70,8 @@ void Directory::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>
 }
 
 std::vector<MemberIndex> Directory::bucket_owners() const {
-  std::vector<MemberIndex> owners;
-  if (members_ == 0) return owners;
-  std::vector<MemberIndex> first;
-  for (std::size_t bucket = 0; bucket < directory_buckets + placed_.size(); ++bucket) {
-    owners_of(static_cast<Bucket>(bucket), 1, first);
-    owners.push_back(first.front());
-  }
-  return owners;
+  if (members_ == 0) return {};
+  return first_owners(*this, directory_buckets + placed_.size());
 }
 
 std::optional<Bucket> Directory::parent_of(Bucket bucket) const noexcept {
