@@ -38,7 +38,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     while (!core_.core.stopped()) {
       core_.shared.holders.note_strays(
           [this](shard::Bucket bucket) { return core_.shared.store.count_of(bucket) > 0; });
-      if (core_.shared.holders.is_forgotten()) co_await drop_strays();
+      if (core_.shared.holders.give_up_if_forgotten()) co_await drop_strays();
       const SteadyPoint now = core_.core.steady_now();
       if (now >= suspect_takers_at_) {
         suspect_takers_at_ = now + limits::stray_interval;
@@ -94,7 +94,6 @@ class Moves : public std::enable_shared_from_this<Moves> {
 
   // What nobody will ask for.
   Task<void> drop_strays() {
-    core_.shared.holders.change([](tier::Authority& authority) { authority.give_up(); });
     if (core_.shared.store.entries() == 0) co_return;
     static_cast<void>(co_await purge_by_steps(core_, std::string()));
   }

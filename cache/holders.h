@@ -55,10 +55,6 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.knows(peer);
   }
-  [[nodiscard]] bool is_forgotten() const {
-    const std::lock_guard lock(mutex_);
-    return authority_.is_forgotten();
-  }
   [[nodiscard]] bool is_draining(std::string_view peer) const {
     const std::lock_guard lock(mutex_);
     return authority_.is_draining(peer);
@@ -120,6 +116,14 @@ class Holders {
     if (!authority_.own().is_draining) return;
     authority_.suspect_takers();
     ring(std::move(lock));
+  }
+
+  // See tier::Authority::is_forgotten. Rings where it held something.
+  [[nodiscard]] bool give_up_if_forgotten() {
+    std::unique_lock lock(mutex_);
+    if (!authority_.is_forgotten()) return false;
+    if (authority_.give_up()) ring(std::move(lock));
+    return true;
   }
 
   // Does it to the tier::Authority, and rings for all who wait.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "shard/coarse_buckets.h"
-#include "shard/directory.h"
 #include "shard/quotation.h"
 #include "shard/shard_key.h"
 
@@ -70,9 +69,7 @@ struct Part {
 
 Part part_of(const State& whole, const Named& named) {
   Part part;
-  if (is_directory(*named.entry)) {
-    part.state.fallback = whole.fallback.empty() ? first_directory().fallback : whole.fallback;
-  }
+  if (is_directory(*named.entry)) part.state.fallback = whole.fallback;
   for (std::size_t i = 0; i < whole.shards.size(); ++i) {
     if (whole.shards[i].route != named.route) continue;
     Shard shard = whole.shards[i];

@@ -83,8 +83,9 @@ Result<State> cut_range(const State& state, const Cut& cut) {
   for (std::size_t i = 0; i < cut.at.size(); ++i) {
     const std::string& at = cut.at[i];
     if (i > 0 && !before(*last, at)) {
-      return invalid_input(fmt::format("{} lies before {}; name the keys in ascending order",
-                                       quotation(at), quotation(*last)));
+      return invalid_input(
+          fmt::format("{} does not lie behind {}; name the keys in ascending order", quotation(at),
+                      quotation(*last)));
     }
     if (!before(*last, at) || (end != nullptr && !before(at, *end))) {
       return invalid_input(fmt::format(

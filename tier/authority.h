@@ -138,8 +138,8 @@ class Authority {
   // it holds: what it stored too late, or was given when nobody expected it any more, nobody takes,
   // and no purge reaches.
   [[nodiscard]] bool is_forgotten() const noexcept;
-  // It holds nothing any more, and what is stored here is nobody's.
-  void give_up();
+  // It holds nothing any more, and what is stored here is nobody's. False: it held nothing before.
+  bool give_up();
   // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
   // asked once more, and for limits::unreachable_after at least, before it counts as such.
   void failed(std::string_view peer, bool is_gone, SteadyPoint now);

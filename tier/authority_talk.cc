@@ -57,7 +57,7 @@ bool Authority::is_forgotten() const noexcept {
   });
 }
 
-void Authority::give_up() {
+bool Authority::give_up() {
   bool changed = false;
   for (std::size_t i = 0; i < bucket_count; ++i) {
     const auto bucket = static_cast<Bucket>(i);
@@ -67,6 +67,7 @@ void Authority::give_up() {
     changed = true;
   }
   if (changed) ++own_.version.number;
+  return changed;
 }
 
 void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {

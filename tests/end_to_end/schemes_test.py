@@ -140,7 +140,7 @@ class OfOneProcess(Schemes):
             (("7", "--at", "m"), "there is no shard"),
             (("0",), "a range is cut at one or two keys"),
             (("0", "--at", ""), "does not lie within the range"),
-            (("0", "--at", "m", "--at", "b"), '"b" lies before "m"; name the keys in ascending order'),
+            (("0", "--at", "m", "--at", "b"), '"b" does not lie behind "m"; name the keys in ascending order'),
             (("0", "--at", "m", "--to", "cache-9"), "there is no replica"),
         ):
             refused = ringside("split", *words, "--admin", tier.admin, expect=2)
@@ -170,7 +170,7 @@ class OfOneProcess(Schemes):
         ringside("split", "0", "--at", "m", "--admin", tier.admin)
         topology = tier.json("/topology")
         del topology["version"]
-        for shards in ([], [{"at": ""}]):
+        for shards in ([], [{"at": ""}], [{"at": ""}, {"at": "n", "parent": 0}]):
             topology["state"] = {"shards": shards}
             refused = tier.administer("PUT", "/topology", topology)
             self.assertEqual(refused.status, 409, refused.text)

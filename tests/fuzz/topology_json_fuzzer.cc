@@ -51,11 +51,17 @@ void examine_topology(const shard::TopologyRequest& request) {
   if (!made) return check_message(made.error());
   check_owners(**made);
   const std::size_t shards = (*made)->state().shards.size();
-  const auto cut = shard::cut_state(**made, {shards / 2, {"m"}, {}});
-  if (!cut) return check_message(cut.error());
-  const auto after = shard::Topology::make(members, request.scheme, 2, *cut);
-  RINGSIDE_CHECK(after && (*after)->extends(**made));
-  check_owners(**after);
+  // A range is cut at a key, a leaf by itself.
+  for (const std::vector<std::string>& at : {std::vector<std::string>{"m"}, {}}) {
+    const auto cut = shard::cut_state(**made, {shards / 2, at, {}});
+    if (!cut) {
+      check_message(cut.error());
+      continue;
+    }
+    const auto after = shard::Topology::make(members, request.scheme, 2, *cut);
+    RINGSIDE_CHECK(after && (*after)->extends(**made));
+    check_owners(**after);
+  }
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ TEST(Forgotten, WhoIsNoMemberAndIsUnknownToAllIsForgotten) {
     newcomer.heard_of_us(name, false);
   }
   EXPECT_TRUE(newcomer.is_forgotten());
+  newcomer.failed("b", true, start);
+  EXPECT_FALSE(newcomer.is_forgotten()) << "b may know it";
 }
 
 // A batch with 256 buckets came when all had forgotten who asked for it: it held them for ever, and
@@ -48,11 +50,12 @@ TEST(Forgotten, WhoIsGivenSomethingThenGivesItUp) {
     d.heard_of_us(name, false);
   }
   ASSERT_TRUE(d.is_forgotten());
-  d.give_up();
+  EXPECT_TRUE(d.give_up());
   for (std::size_t i = 0; i < shard::bucket_count; ++i) {
     EXPECT_FALSE(d.own().has(static_cast<Bucket>(i)));
   }
   EXPECT_FALSE(d.is_forgotten()) << "all are to hear of that first";
+  EXPECT_FALSE(d.give_up()) << "nothing changes, and nobody is woken for it";
 }
 
 }  // namespace
