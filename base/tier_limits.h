@@ -67,9 +67,11 @@ constexpr Milliseconds move_timeout{10'000};  // {} for a batch | it is asked fo
 // then what it has is left behind
 constexpr unsigned move_purge_tries = 40;
 constexpr Milliseconds move_purge_pause{50};
-// 1/{} of a full store, for what was used lately where it comes from | what would push out more of
-// it in one handoff is not taken; all else takes free room alone
+// 1/{} of a full store, every {}, for what was used lately where it comes from | moving waits, and
+// the holders go on answering; what is about to end does not wait, and what would push out more is
+// left out; all else takes free room alone
 constexpr size_t moved_share_divisor = 4;
+constexpr Milliseconds move_room_interval{10'000};
 // {} of a 64th of the store, the most recently used | how warm a bucket is depends on these
 constexpr size_t move_order_rows = 256;
 // {} times, {} apart | a purge that a leaver has not confirmed is not told to it again

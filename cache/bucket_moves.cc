@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cache/emptying.h"
 #include "cache/move_pace.h"
+#include "cache/move_room.h"
 #include "cache/moved_response.h"
 #include "cache/peer_exchange.h"
 #include "http/error_response.h"
@@ -31,7 +32,7 @@ constexpr std::size_t batch_size_bytes_most =
 class Moves : public std::enable_shared_from_this<Moves> {
  public:
   explicit Moves(CoreState& core)
-      : core_(core), waiter_(core.core), may_evict_bytes_(evictable_bytes()) {}
+      : core_(core), waiter_(core.core), room_(core.shared.store.limit_bytes()) {}
 
   Task<void> run() {
     net::Waiter pause(core_.core);
@@ -48,7 +49,6 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const bool may_move = core_.settings->move_rate_mib_s > 0;
       const auto givers =
           may_move ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
-      if (givers.empty()) may_evict_bytes_ = evictable_bytes();
       for (const tier::Peer& giver : givers) {
         if (under_way_ >= limits::moves_at_once) break;
         State& state = states_[giver.name];
@@ -88,10 +88,6 @@ class Moves : public std::enable_shared_from_this<Moves> {
   // may be what they remove.
   enum class Kept { all, none };
 
-  [[nodiscard]] std::size_t evictable_bytes() const {
-    return core_.shared.store.limit_bytes() / limits::moved_share_divisor;
-  }
-
   // What nobody will ask for.
   Task<void> drop_strays() {
     if (core_.shared.store.entries() == 0) co_return;
@@ -117,6 +113,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
     for (std::uint64_t number = 1; !core_.core.stopped();) {
+      co_await wait_for_room(giver.name);
       if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
       const SteadyPoint asked = core_.core.clock().steady_now();
       auto batch = co_await ask(giver, number);
@@ -136,6 +133,38 @@ class Moves : public std::enable_shared_from_this<Moves> {
       ++number;
     }
     co_return Result<void>();
+  }
+
+  // Until the store has room for a batch. Meanwhile others may move, as one may that is about to
+  // end: it does not wait.
+  Task<void> wait_for_room(const std::string& giver) {
+    const auto full_until = [&]() -> std::optional<SteadyPoint> {
+      const Store& store = core_.shared.store;
+      const std::size_t used_bytes = std::min(store.used_bytes(), store.limit_bytes());
+      const SteadyPoint now = core_.core.steady_now();
+      const auto until = room_.full_until(store.limit_bytes() - used_bytes, now);
+      if (!until || core_.core.stopped() || core_.shared.holders.is_draining(giver)) {
+        return std::nullopt;
+      }
+      return std::min(*until, now + limits::stray_interval);
+    };
+    auto until = full_until();
+    if (!until) co_return;
+    if (core_.shared.moved.waiting.fetch_add(1) == 0) tell_of_wait();
+    --under_way_;
+    waiter_.bell()->wake();
+    net::Waiter waiter(core_.core);
+    for (; until; until = full_until()) co_await waiter.wait(*until);
+    ++under_way_;
+    core_.shared.moved.waiting.fetch_sub(1);
+  }
+
+  void tell_of_wait() const {
+    log::info(
+        "{}: moving waits: the store is full, and what moved has taken 1/{} of it in {} s; "
+        "the holders go on answering; with more --memory it would not wait",
+        core_.shared.name, limits::moved_share_divisor,
+        std::chrono::duration_cast<Seconds>(limits::move_room_interval).count());
   }
 
   Task<Result<Batch>> ask(const tier::Peer& giver, std::uint64_t number) {
@@ -180,7 +209,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       for (const MovedResponse& moved : content.responses) {
         const bool is_stored =
             store.restore(moved.key, {moved.head, nullptr, moved.extent}, moved.body, moved.warmth,
-                          batch.purges_seen, may_evict_bytes_);
+                          batch.purges_seen, room_.may_evict_bytes());
         if (!is_stored) {
           core_.shared.moved.left_out.fetch_add(1);
           continue;
@@ -219,8 +248,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
   std::map<std::string, State> states_;
   std::size_t under_way_ = 0;
   SteadyPoint suspect_takers_at_{};
-  std::size_t may_evict_bytes_;  // in this handoff
   MovePace pace_;
+  MoveRoom room_;
 };
 
 struct Said {

@@ -52,6 +52,7 @@ struct Shared {
     std::atomic<std::uint64_t> responses{0};
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<std::uint64_t> left_out{0};  // responses that were not stored
+    std::atomic<std::uint64_t> waiting{0};   // moves, until there is room
   };
   Moved moved;
   net::OriginGates gates;

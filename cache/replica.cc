@@ -146,7 +146,7 @@ const metrics::Sheet& Replica::sheet() const {
   impl_->sheet.set_store({store.entries(), store.used_bytes(), store.limit_bytes(),
                           store.evictions(), shared.flights.size(), shared.holders.away(),
                           shared.moved.responses.load(), shared.moved.bytes.load(),
-                          shared.moved.left_out.load()});
+                          shared.moved.left_out.load(), shared.moved.waiting.load()});
   const auto origins = impl_->shared.gates.figures(cores()[0].clock().steady_now());
   impl_->sheet.set_origins({origins.queued, origins.in_use, origins.refused_queue_full,
                             origins.refused_queue_timeout, origins.refused_circuit_open,

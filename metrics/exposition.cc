@@ -50,6 +50,8 @@ constexpr auto store_rows = std::to_array<FigureRow<StoreFigures>>({
     {"ringside_moved_left_out_total",
      "Stored responses that other replicas gave and that were not stored.", Kind::counter,
      &StoreFigures::moved_left_out},
+    {"ringside_moves_waiting", "Replicas whose batches wait because the store here is full.",
+     Kind::gauge, &StoreFigures::moves_waiting},
 });
 
 constexpr std::string_view refused = "ringside_origin_refused_total";

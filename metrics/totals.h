@@ -23,6 +23,7 @@ struct StoreFigures {
   std::uint64_t moved_responses = 0;  // counter
   std::uint64_t moved_bytes = 0;      // counter
   std::uint64_t moved_left_out = 0;   // counter
+  std::uint64_t moves_waiting = 0;
 };
 
 // How a component spares its origins, all of them together, at the time of a scrape. What is not

@@ -122,7 +122,8 @@ Result<MoveProgress> move_progress(const std::string& answer) {
     const json& handoff = page->at("handoff");
     return MoveProgress{handoff.at("buckets_away").get<std::uint64_t>(),
                         handoff.at("moved_responses").get<std::uint64_t>(),
-                        handoff.at("moved_bytes").get<std::uint64_t>()};
+                        handoff.at("moved_bytes").get<std::uint64_t>(),
+                        handoff.value("moves_waiting", std::uint64_t{0})};
   } catch (const json::exception& failure) {
     return no_scale_answer(failure.what());
   }
@@ -142,6 +143,9 @@ std::string move_text(const MoveProgress& from, const MoveProgress& now, Millise
   if (now.buckets_away > 0 && done > 0) {
     const double left = static_cast<double>(now.buckets_away) / static_cast<double>(done);
     text += fmt::format("; about {:.1f} s left", left * seconds);
+  }
+  if (now.moves_waiting > 0) {
+    text += "; waits for room in a full store (more --memory avoids this)";
   }
   return text;
 }

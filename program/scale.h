@@ -34,6 +34,7 @@ struct MoveProgress {
   std::uint64_t buckets_away = 0;
   std::uint64_t moved_responses = 0;
   std::uint64_t moved_bytes = 0;
+  std::uint64_t moves_waiting = 0;
   bool operator==(const MoveProgress&) const = default;
 };
 [[nodiscard]] Result<MoveProgress> move_progress(const std::string& answer);

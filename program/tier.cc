@@ -301,12 +301,9 @@ PurgeResult Tier::purge(const http::PurgeTarget& target) {
 
 Tier::State Tier::state() const {
   const Shape present = shape();
-  State out{present.membership,
-            {},
-            retirement_.names(),
-            0,
-            present.moved_to_leavers_responses,
-            present.moved_to_leavers_bytes};
+  State out{present.membership, {}, retirement_.names()};
+  out.moved_responses = present.moved_to_leavers_responses;
+  out.moved_bytes = present.moved_to_leavers_bytes;
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);
@@ -314,6 +311,7 @@ Tier::State Tier::state() const {
     out.buckets_away += store.buckets_away;
     out.moved_responses += store.moved_responses;
     out.moved_bytes += store.moved_bytes;
+    out.moves_waiting += store.moves_waiting;
   }
   return out;
 }

@@ -65,6 +65,7 @@ class Tier final : public Service {
     std::uint64_t buckets_away = 0;
     std::uint64_t moved_responses = 0;  // since the replicas that are there were started
     std::uint64_t moved_bytes = 0;      // likewise
+    std::uint64_t moves_waiting = 0;    // until a replica has room
   };
   [[nodiscard]] State state() const;
   [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin

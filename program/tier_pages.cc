@@ -29,7 +29,8 @@ ordered_json describe(const Tier::State& state) {
   page["retiring"] = state.retiring;
   page["handoff"] = {{"buckets_away", state.buckets_away},
                      {"moved_responses", state.moved_responses},
-                     {"moved_bytes", state.moved_bytes}};
+                     {"moved_bytes", state.moved_bytes},
+                     {"moves_waiting", state.moves_waiting}};
   return page;
 }
 

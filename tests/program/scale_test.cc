@@ -81,6 +81,10 @@ TEST(Scale, TellsHowFarWhatIsStoredHasMoved) {
   EXPECT_EQ(move_text({1'030, 900, 9 * limits::kMiB}, {0, 500, 0}, Milliseconds{100}),
             "moving     0 buckets away; 0 responses, 0.0 MiB moved in 0.1 s")
       << "another process counts from 0";
+  state.moves_waiting = 2;
+  EXPECT_THAT(
+      move_text({1'030, 100, limits::kMiB}, *move_progress(to_json(state)), Milliseconds{2'000}),
+      HasSubstr("s left; waits for room in a full store"));
 }
 
 TEST(Scale, AnswersOfSomebodyElseAreErrors) {

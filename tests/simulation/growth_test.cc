@@ -75,6 +75,44 @@ TEST(SimulationOfGrowth, NewcomerThatAsksHoldersForNoMoreSendsTheSidecarToThem) 
   }
 }
 
+TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
+  constexpr std::size_t newcomer = 2, pages = 450;
+  Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true};
+  // What comes by moving alone is stored there, so that nothing else needs room.
+  shape.of_replicas = [](cache::Settings& settings) { settings.fills_most = 0; };
+  shape.of_starts = [](cache::Replica::Start& start) {
+    if (start.name == "cache-2") start.memory_bytes = limits::kMiB;
+  };
+  World world(1);
+  SimulatedTier tier(world, shape);
+  SimulatedClient client(world, "client");
+  // How many the holders answer, which are not fetched again for it.
+  const auto by_holders = [&] {
+    std::size_t count = 0;
+    for (std::size_t number = 0; number < pages; ++number) {
+      const std::string target = fmt::format("/page-{}", number);
+      const auto reply = client.get(tier.address(), target).reply;
+      EXPECT_EQ(reply.status, 200);
+      if (tier.named_in(reply.field("cache-status")) == newcomer) continue;
+      EXPECT_EQ(tier.origin().fetches(target), 1U) << target;
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(by_holders(), pages);
+  tier.grow();
+  for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+  const auto store = [&] { return *tier.replica(newcomer).sheet().totals().store; };
+  ASSERT_TRUE(world.run_until([&] { return store().moves_waiting > 0; }, most));
+  tier.publish(0);
+  const std::size_t while_it_waits = by_holders();
+  EXPECT_GT(store().moves_waiting, 0U);
+
+  ASSERT_TRUE(world.run_until([&] { return tier.is_settled(); }, most));
+  EXPECT_EQ(store().moves_waiting, 0U);
+  EXPECT_LT(by_holders(), while_it_waits);
+}
+
 TEST(SimulationOfGrowth, TheNewReplicaDiesWhileOnlyOneSidecarKnowsOfItAndComesBack) {
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));

@@ -1,0 +1,65 @@
+#include "cache/move_room.h"
+
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+
+namespace ringside::cache {
+namespace {
+
+constexpr std::size_t batch = limits::move_batch_size_bytes;
+constexpr std::size_t store = 16 * batch;
+constexpr std::size_t share = store / limits::moved_share_divisor;
+constexpr SteadyPoint begun{Seconds{1'000}};
+constexpr SteadyPoint renewed = begun + limits::move_room_interval;
+
+TEST(MoveRoom, IsAShareOfAFullStore) {
+  MoveRoom room(store);
+  EXPECT_EQ(room.full_until(0, begun), std::nullopt);
+  EXPECT_EQ(room.may_evict_bytes(), share);
+}
+
+TEST(MoveRoom, WaitsWhenTheShareIsUsedUpAndComesBack) {
+  MoveRoom room(store);
+  EXPECT_EQ(room.full_until(0, begun), std::nullopt);
+  room.may_evict_bytes() = batch;
+  EXPECT_EQ(room.full_until(0, begun), std::nullopt) << "there is room for one more";
+  room.may_evict_bytes() = batch - 1;
+  EXPECT_EQ(room.full_until(0, begun), renewed);
+  EXPECT_EQ(room.full_until(0, renewed - limits::deadline_tick), renewed);
+  EXPECT_EQ(room.full_until(0, renewed), std::nullopt);
+  EXPECT_EQ(room.may_evict_bytes(), share);
+}
+
+TEST(MoveRoom, DoesNotWaitWhileThereIsFreeMemory) {
+  MoveRoom room(store);
+  EXPECT_EQ(room.full_until(batch, begun), std::nullopt);
+  room.may_evict_bytes() = 0;
+  EXPECT_EQ(room.full_until(batch, begun), std::nullopt);
+  EXPECT_EQ(room.full_until(batch - 1, begun), renewed);
+  EXPECT_EQ(room.full_until(batch, begun), std::nullopt) << "something has expired meanwhile";
+}
+
+// What moves into a full store and is cold pushes nothing out, and is left out at once.
+TEST(MoveRoom, WhatIsColdIsNotWaitedFor) {
+  MoveRoom room(store);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(room.full_until(0, begun), std::nullopt);
+}
+
+TEST(MoveRoom, OfAStoreWhoseShareIsLessThanABatchIsOneBatch) {
+  MoveRoom room(batch);
+  EXPECT_EQ(room.full_until(0, begun), std::nullopt);
+  room.may_evict_bytes() -= 1;
+  EXPECT_EQ(room.full_until(0, begun), renewed);
+  EXPECT_EQ(room.full_until(0, renewed), std::nullopt);
+}
+
+TEST(MoveRoom, IsNotSavedUp) {
+  MoveRoom room(store);
+  EXPECT_EQ(room.full_until(0, begun), std::nullopt);
+  EXPECT_EQ(room.full_until(0, begun + 10 * limits::move_room_interval), std::nullopt);
+  EXPECT_EQ(room.may_evict_bytes(), share);
+}
+
+}  // namespace
+}  // namespace ringside::cache
