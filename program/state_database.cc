@@ -7,18 +7,19 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "shard/directory.h"
+#include "shard/topology.h"
 
 namespace ringside::program {
 namespace {
 
 constexpr int application_id = 0x52696e67;  // "Ring"
-constexpr int format = 1;
+constexpr int format = 2;                   // 1: without parent and route
 
 struct Close {
   void operator()(sqlite3* own) const noexcept { sqlite3_close(own); }
@@ -62,6 +63,11 @@ class Statement {
     sqlite3_bind_int64(own_.get(), ++bound_, static_cast<sqlite3_int64>(number));
     return *this;
   }
+  Statement& bind(std::optional<std::size_t> number) {
+    if (number) return bind(*number);
+    sqlite3_bind_null(own_.get(), ++bound_);
+    return *this;
+  }
   // True: there is a row. The statement begins anew with the next bind().
   [[nodiscard]] Result<bool> step() {
     const int code = own_ ? sqlite3_step(own_.get()) : SQLITE_ERROR;
@@ -80,6 +86,9 @@ class Statement {
   [[nodiscard]] std::int64_t number(int column) const {
     return sqlite3_column_int64(own_.get(), column);
   }
+  [[nodiscard]] bool is_null(int column) const {
+    return sqlite3_column_type(own_.get(), column) == SQLITE_NULL;
+  }
 
  private:
   sqlite3* const database_;
@@ -87,15 +96,27 @@ class Statement {
   int bound_ = 0;
 };
 
-Result<void> check_format(sqlite3* database) {
+// Its format, which is one of those that this release knows.
+Result<int> format_of(sqlite3* database) {
   Statement id(database, "PRAGMA application_id");
   if (const auto row = id.step(); !row) return row.error();
   Statement version(database, "PRAGMA user_version");
   if (const auto row = version.step(); !row) return row.error();
   if (id.number(0) != application_id) return invalid_input("it is the database of another program");
-  if (version.number(0) == format) return {};
+  const std::int64_t found = version.number(0);
+  if (found >= 1 && found <= format) return static_cast<int>(found);
   return invalid_input(
-      fmt::format("its format is {}, and this release knows {}", version.number(0), format));
+      fmt::format("its format is {}, and this release knows 1 to {}", found, format));
+}
+
+Result<void> bring_up_to_date(sqlite3* database) {
+  const auto found = format_of(database);
+  if (!found) return found.error();
+  if (*found == format) return {};
+  return run(database, fmt::format("ALTER TABLE keys ADD COLUMN parent INTEGER;"
+                                   "ALTER TABLE keys ADD COLUMN route TEXT NOT NULL DEFAULT '';"
+                                   "PRAGMA user_version = {}",
+                                   format));
 }
 
 Result<void> write_rows(sqlite3* database, const shard::StateFile& file) {
@@ -106,12 +127,15 @@ Result<void> write_rows(sqlite3* database, const shard::StateFile& file) {
     return done.error();
   }
   Statement row(database,
-                "INSERT INTO keys(number, key, owner) VALUES(?, ?, ?) ON CONFLICT(number) DO "
-                "UPDATE SET key = excluded.key, owner = excluded.owner "
-                "WHERE key <> excluded.key OR owner <> excluded.owner");
+                "INSERT INTO keys(number, key, owner, parent, route) VALUES(?, ?, ?, ?, ?) "
+                "ON CONFLICT(number) DO UPDATE SET key = excluded.key, owner = excluded.owner, "
+                "parent = excluded.parent, route = excluded.route "
+                "WHERE key <> excluded.key OR owner <> excluded.owner "
+                "OR parent IS NOT excluded.parent OR route <> excluded.route");
   for (std::size_t i = 0; i < file.state.shards.size(); ++i) {
     const shard::Shard& shard = file.state.shards[i];
-    if (auto done = row.bind(i).bind(shard.at).bind(shard.owner).step(); !done) return done.error();
+    row.bind(i).bind(shard.at).bind(shard.owner).bind(shard.parent).bind(shard.route);
+    if (auto done = row.step(); !done) return done.error();
   }
   Statement rest(database, "DELETE FROM keys WHERE number >= ?");
   auto done = rest.bind(file.state.shards.size()).step();
@@ -131,7 +155,8 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
   // Not for reading alone: what a crash has left half done is taken back first.
   const auto database = open(path, SQLITE_OPEN_READWRITE);
   if (!database) return database.error();
-  if (auto checked = check_format(database->get()); !checked) return checked.error();
+  const auto found = format_of(database->get());
+  if (!found) return found.error();
   shard::StateFile file;
   Statement scheme(database->get(), "SELECT name, fallback FROM scheme");
   const auto named = scheme.step();
@@ -139,17 +164,21 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
   if (!*named) return invalid_input("it names no scheme");
   file.scheme = scheme.text(0);
   file.state.fallback = scheme.text(1);
-  Statement row(database->get(), "SELECT number, key, owner FROM keys ORDER BY number");
+  Statement row(database->get(),
+                *found == 1 ? "SELECT number, key, owner, NULL, '' FROM keys ORDER BY number"
+                            : "SELECT number, key, owner, parent, route FROM keys ORDER BY number");
   while (true) {
     const auto more = row.step();
     if (!more) return more.error();
     if (!*more) return file;
     const std::size_t number = file.state.shards.size();
-    if (number == shard::directory_keys) return invalid_input("it has too many keys");
+    if (number == shard::bucket_count) return invalid_input("it has too many keys");
     if (row.number(0) != static_cast<std::int64_t>(number)) {
       return invalid_input(fmt::format("its keys have no number {}", number));
     }
-    file.state.shards.push_back({row.text(1), row.text(2), std::nullopt});
+    std::optional<std::size_t> parent;
+    if (!row.is_null(3)) parent = static_cast<std::size_t>(row.number(3));
+    file.state.shards.push_back({row.text(1), row.text(2), parent, row.text(4)});
   }
 }
 
@@ -166,7 +195,8 @@ Result<void> make_database(const std::string& path, const shard::StateFile& file
     const std::string begin = fmt::format(
         "BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {};"
         "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT NULL, fallback TEXT NOT NULL);"
-        "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT NULL, owner TEXT NOT NULL)",
+        "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT NULL, owner TEXT NOT NULL,"
+        " parent INTEGER, route TEXT NOT NULL DEFAULT '')",
         application_id, format);
     sqlite3* const own = database->get();
     if (auto made = run(own, begin); !made) return made;
@@ -187,8 +217,9 @@ Result<void> write_state_database(const std::string& path, const shard::StateFil
   const auto database = open(path, SQLITE_OPEN_READWRITE);
   if (!database) return database.error();
   sqlite3* const own = database->get();
-  if (auto checked = check_format(own); !checked) return checked;
+  if (auto known = format_of(own); !known) return known.error();
   if (auto begun = run(own, "PRAGMA synchronous = EXTRA; BEGIN IMMEDIATE"); !begun) return begun;
+  if (auto changed = bring_up_to_date(own); !changed) return changed;
   if (auto written = write_rows(own, file); !written) return written;
   return run(own, "COMMIT");
 }

@@ -5,8 +5,9 @@
 #include "base/error.h"
 #include "shard/state_json.h"
 
-// The state of a directory in an SQLite database: a row for each key, so that placing a key writes
-// one row, and not all of them.
+// The state of a tier with a directory in an SQLite database: a row for each key, so that placing a
+// key writes one row, and not all of them. Where routes have schemes of their own, shards of other
+// schemes have rows, too.
 namespace ringside::program {
 
 // Whether there is such a file; false for one that is something else, or is not there.

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "program/state_database.h"
+#include "shard/schemes.h"
 #include "shard/state_json.h"
 
 namespace ringside::program {
@@ -37,17 +38,14 @@ Result<shard::StateFile> read_any(const std::string& path) {
   return parsed ? parsed : of_file(parsed.error(), "");
 }
 
-// As the file is. A new one of a directory, where keys come one by one, is a database.
-Result<void> write(const std::string& path, const shard::StateFile& file) {
+// As the file is. A new one of a tier with a directory, where keys come one by one, is a database.
+Result<void> write(const std::string& path, const shard::Topology& topology) {
   std::error_code missing;
   const auto size_bytes = std::filesystem::file_size(path, missing);
   const bool is_new = missing || size_bytes == 0;
-  const bool is_directory = file.scheme == "directory";
-  const bool is_database = is_state_database(path);
-  if (is_database && !is_directory) {
-    return invalid_input(path + ": is a database, which holds the keys of one directory alone");
-  }
-  if (is_database || (is_new && is_directory)) return write_state_database(path, file);
+  const shard::StateFile file{std::string(topology.scheme()), topology.state()};
+  const bool has_directory = !shard::placeable(topology).empty();
+  if (is_state_database(path) || (is_new && has_directory)) return write_state_database(path, file);
   return replace_file(path, shard::state_file_text(file));
 }
 
@@ -80,8 +78,7 @@ Configuration with_kept_state(const Configuration& running, Configuration loaded
 Result<void> keep_state(Configuration& configuration, const shard::Topology& topology) {
   if (!writes_state(configuration) || topology.state().is_empty()) return {};
   if (configuration.state_file.empty() || topology.state() == configuration.state) return {};
-  const shard::StateFile file{std::string(topology.scheme()), topology.state()};
-  if (auto written = write(configuration.state_file, file); !written) {
+  if (auto written = write(configuration.state_file, topology); !written) {
     return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
                  fmt::format("{}: {}; the shards stay as they are; give a file in a folder that "
                              "this process may write to, and that no other program has locked",

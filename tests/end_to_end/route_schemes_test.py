@@ -1,7 +1,8 @@
 """Routes of one tier that have sharding schemes of their own: each moves, is cut and is placed by its
 own rules, and nothing is fetched again by it."""
 
-import json
+import contextlib
+import sqlite3
 import unittest
 
 from support import Client, Tier, each_in_a_thread, ringside, wait_until
@@ -108,13 +109,17 @@ class OfOneProcess(RouteSchemes):
         self.assertRegex(told, r"key +id:\{id\}: 61\n")
 
     def test_the_shards_are_there_after_a_restart(self):
-        state = self.folder / "state.json"
+        state = self.folder / "state.sqlite"
         tier = self.start_up("--state", state)
         ringside("split", "--route", "users", "--at", "60", "--to", "cache-3", "--admin", tier.admin)
         ringside("split", "--route", "kept", "--at", "/kept/7", "--to", "cache-4", "--admin", tier.admin)
         shards = self.shards(tier)
         tier.stop()
-        self.assertEqual(json.loads(state.read_text())["scheme"], SCHEMES)
+        with contextlib.closing(sqlite3.connect(state)) as database:
+            placed = database.execute("SELECT key, owner FROM keys WHERE route = 'kept'").fetchall()
+            (cut,) = database.execute("SELECT parent FROM keys WHERE parent IS NOT NULL").fetchall()
+        self.assertEqual(placed, [("/kept/7", "cache-4")])
+        self.assertEqual(shards[cut[0]]["route"], "users")
         again = self.start_up("--state", state)
         self.assertEqual(self.shards(again), shards)
 

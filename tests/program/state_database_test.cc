@@ -54,6 +54,36 @@ TEST_F(StateDatabase, WhatIsWrittenIsRead) {
   }
 }
 
+TEST_F(StateDatabase, ShardsOfRoutesHaveTheirRouteAndTheirParent) {
+  shard::StateFile file{"ring,films=range,shops=directory", {{}, "vbucket"}};
+  file.state.shards = {{"", "cache-0", {}, "films"},
+                       {"cache/9", "", {}, "shops"},
+                       {"films/m", "cache-1", 0, "films"}};
+  ASSERT_TRUE(write_state_database(path_, file));
+  expect_read(file);
+  file.state.shards[2].parent.reset();
+  file.state.shards[1].route = "cinemas";
+  ASSERT_TRUE(write_state_database(path_, file));
+  expect_read(file);
+}
+
+TEST_F(StateDatabase, OneOfAnOlderReleaseIsReadAndBroughtUpToDate) {
+  const std::string make = fmt::format(
+      "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
+      "c.executescript(\"PRAGMA application_id = 1382641255; PRAGMA user_version = 1;"
+      "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT NULL, fallback TEXT NOT NULL);"
+      "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT NULL, owner TEXT NOT NULL);"
+      "INSERT INTO scheme VALUES(1, \\\"directory\\\", \\\"ring\\\");"
+      "INSERT INTO keys VALUES(0, \\\"GB\\\", \\\"cache-1\\\")\")'",
+      path_);
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  shard::StateFile file{"directory", {{{"GB", "cache-1", {}}}, "ring"}};
+  expect_read(file);
+  file.state.shards.push_back({"FR", "", 0});
+  ASSERT_TRUE(write_state_database(path_, file));
+  expect_read(file);
+}
+
 TEST_F(StateDatabase, AKeyThatMovesIsOneRow) {
   auto file = directory(200);
   ASSERT_TRUE(write_state_database(path_, file));
@@ -120,10 +150,10 @@ TEST_F(StateDatabase, OneOfAnotherFormatIsRefused) {
   ASSERT_TRUE(write_state_database(path_, directory(1)));
   const std::string change = fmt::format(
       "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
-      "c.execute(\"PRAGMA user_version = 2\")'",
+      "c.execute(\"PRAGMA user_version = 3\")'",
       path_);
   ASSERT_EQ(std::system(change.c_str()), 0);
-  EXPECT_THAT(failure(), HasSubstr("its format is 2, and this release knows 1"));
+  EXPECT_THAT(failure(), HasSubstr("its format is 3, and this release knows 1 to 2"));
 }
 
 }  // namespace
