@@ -55,6 +55,9 @@ constexpr size_t move_batch_buckets = 256;
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;
 constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn
+// {} for a shard to move (--split-writes wait), since it was last heard that it does | it is
+// fetched, and is sent with a later batch
+constexpr Milliseconds split_wait{250};
 // {} more batches of a bucket in which something is stored all the time | it is given as it is; the
 // rest comes after it
 constexpr unsigned move_repeats = 8;

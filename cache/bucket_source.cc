@@ -21,6 +21,7 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
   }
   if (giving.place.next == giving.order.size()) begin(giving, taker, now.steady);
   giving.number = number;
+  giving.asked_at = now.steady;
   giving.before = giving.place;
   giving.given.clear();
   std::string batch = make_batch(giving, taker, now);
@@ -28,6 +29,18 @@ std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
   if (batch.empty()) giving.number = 0;
   if (batch.empty() && giving.left_for_later.empty()) givings_.erase(taker);
   return batch;
+}
+
+bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(givings_.begin(), givings_.end(), [&](const auto& to) {
+    const Giving& giving = to.second;
+    if (now - giving.asked_at >= limits::split_wait) return false;
+    const bool is_sent_in_part =
+        !giving.place.sent.empty() && giving.order[giving.place.next] == bucket;
+    return is_sent_in_part || std::any_of(giving.given.begin(), giving.given.end(),
+                                          [&](const Given& of) { return of.bucket == bucket; });
+  });
 }
 
 // The warmest first; those that are not known to be warm by number.

@@ -40,6 +40,9 @@ class BucketSource {
   // An empty one: there is nothing to be given to `taker` at present.
   [[nodiscard]] std::string batch(const std::string& taker, std::uint64_t number,
                                   const AskedAt& now);
+  // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
+  // False where no batch was asked for since limits::split_wait: the taker may be gone.
+  [[nodiscard]] bool is_moving(shard::Bucket bucket, SteadyPoint now);
 
  private:
   // Stored responses that the taker was sent, as long as they exist.
@@ -56,6 +59,7 @@ class BucketSource {
   // To one taker.
   struct Giving {
     std::uint64_t number = 0;  // of the last batch
+    SteadyPoint asked_at{};    // likewise
     std::vector<shard::Bucket> order;
     std::size_t warm = 0;  // so many of them, the first
     std::multimap<shard::Bucket, UncacheableKeys::Mark> marks;

@@ -1,5 +1,8 @@
 #include "cache/fetch.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/limits.h"
 #include "cache/detail.h"
 #include "cache/messages.h"
@@ -7,6 +10,7 @@
 #include "cache/selection.h"
 #include "cache/transaction.h"
 #include "http/vary.h"
+#include "net/waiter.h"
 
 namespace ringside::cache {
 
@@ -35,6 +39,7 @@ FlightTable::Joined Fetch::join() {
 
 Task<Fetch::From> Fetch::run() {
   const SteadyPoint deadline = core_.core.steady_now() + context_.time_allowed;
+  if (settings_.split_writes == SplitWrites::wait) co_await wait_for_split(deadline);
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {
     auto joined = join();
     if (!joined.flight) break;
@@ -47,6 +52,26 @@ Task<Fetch::From> Fetch::run() {
   }
   reader_.reset();
   co_return From::elsewhere;
+}
+
+// Before a flight is joined: a bucket of which something is fetched is not given away. Then its
+// taker is asked.
+Task<void> Fetch::wait_for_split(SteadyPoint deadline) {
+  const auto& membership = settings_.membership;
+  const auto bucket = context_.key.bucket;
+  if (!bucket || !membership || membership->topology->state().is_empty()) co_return;
+  const SteadyPoint begun = core_.core.steady_now();
+  const SteadyPoint last = std::min(deadline, begun + limits::split_wait);
+  const auto must_wait = [&](SteadyPoint now) {
+    return now < last && !core_.core.stopped() && core_.shared.source.is_moving(*bucket, now);
+  };
+  if (!must_wait(begun)) co_return;
+  net::Waiter waiter(core_.core);
+  SteadyPoint now = begun;
+  for (; must_wait(now); now = core_.core.steady_now()) {
+    co_await waiter.wait(std::min(last, now + limits::deadline_tick));
+  }
+  core_.sheet.count_split_wait(std::chrono::duration_cast<std::chrono::microseconds>(now - begun));
 }
 
 Fetch::From Fetch::adopt(std::unique_ptr<hop::Exchange> exchange, const ExchangeTimes& times) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct Route {
   Rules rules = {};
 };
 
+// What becomes of a fetch of a shard while that moves to another replica, since it was cut or the
+// tier has changed.
+enum class SplitWrites : std::uint8_t {
+  log,  // it goes on; what it stores is sent with a later batch
+  wait  // it waits for the rest of the shard to move, for limits::split_wait at most
+};
+
 // What a reload may change of a replica, as one immutable value.
 struct Settings : hop::Options {
   std::vector<Route> routes;
@@ -31,7 +39,8 @@ struct Settings : hop::Options {
   std::shared_ptr<const hop::PeerKeys> peer_keys;
   bool insecure_peers = false;  // whoever speaks like a member is heeded as one, without a proof
   std::size_t move_rate_mib_s = limits::move_rate_mib_s;  // into this replica; 0: nothing moves
-  std::size_t fills_most = limits::fills_most;            // see limits::fills_most
+  SplitWrites split_writes = SplitWrites::log;
+  std::size_t fills_most = limits::fills_most;  // see limits::fills_most
   std::uint32_t requests_per_connection = limits::requests_per_connection;
   std::shared_ptr<const net::TlsContext> tls;  // for https:// origins; null where there are none
 };

@@ -33,6 +33,12 @@ void CoreSheet::count_request(ShardIndex shard, std::string_view country, Outcom
   cell("ringside_response_bytes_total", outcome).add(body_bytes);
 }
 
+void CoreSheet::count_split_wait(std::chrono::microseconds duration) noexcept {
+  const auto duration_us = static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration.count()));
+  count("ringside_split_wait_seconds", bucket_of(duration_us));
+  cell("ringside_split_wait_seconds", Bucket::sum_us).add(duration_us);
+}
+
 void CoreSheet::count_origin_requests(unsigned requests, std::optional<int> status) noexcept {
   for (unsigned request = 1; request <= requests; ++request) {
     if (request > 1) count("ringside_retries_total");

@@ -53,6 +53,8 @@ class alignas(cache_line_size_bytes) CoreSheet {
   // `body_bytes` is what was sent of the body.
   void count_request(ShardIndex shard, std::string_view country, Outcome outcome,
                      std::chrono::microseconds duration, std::uint64_t body_bytes) noexcept;
+  // A fetch that waited for its shard to move.
+  void count_split_wait(std::chrono::microseconds duration) noexcept;
   // What one client's request made of requests to origins, one after the other: all failed, but for
   // the last where there is a status. All but the first are retries.
   void count_origin_requests(unsigned requests, std::optional<int> status) noexcept;

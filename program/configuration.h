@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "cache/settings.h"
 #include "hop/options.h"
 #include "http/route_table.h"
 #include "k8s/dns_target.h"
@@ -75,7 +76,8 @@ struct Configuration : hop::Options, sidecar::Options {
   shard::State state;  // what it says; empty: the scheme's first one, where it has one
   std::optional<StateWriter> state_writer;  // absent: `up` itself; else nobody, but by hand
   bool place_keys = false;                  // of a directory, when they are first stored
-  std::size_t split_above = 0;              // stored responses of a shard; 0: none is cut by itself
+  cache::SplitWrites split_writes = cache::SplitWrites::log;
+  std::size_t split_above = 0;  // stored responses of a shard; 0: none is cut by itself
   shard::KeySpec shard_key = shard::KeySpec::country_and_path();
 
   std::string peer_key_file;    // empty: none

@@ -72,6 +72,12 @@ Result<sidecar::WithoutReplica> parse_without_replica(std::string_view text) {
       fmt::format("{} is neither; write refuse or origin", shard::quotation(text)));
 }
 
+Result<cache::SplitWrites> parse_split_writes(std::string_view text) {
+  if (text == "log") return cache::SplitWrites::log;
+  if (text == "wait") return cache::SplitWrites::wait;
+  return invalid_input(fmt::format("{} is neither; write log or wait", shard::quotation(text)));
+}
+
 Result<std::size_t> parse_cut_responses(std::string_view text) {
   return parse_number(text, limits::cut_least_responses, limits::cut_most_responses);
 }
@@ -212,6 +218,9 @@ constexpr auto option_rows = std::to_array<Option>({
      "Stored responses of one shard above which it is cut by itself",
      "Of `range`, `ascending` and `split-tree`. See [who writes the state](#who-writes-the-state)",
      "never", "100000"},
+    {"split-writes", for_up | for_cache, value<&C::split_writes, parse_split_writes>, "log|wait",
+     "Whether fetches of a shard go on while it moves, or wait until it has",
+     "Of schemes with a state. See [cuts](#what-a-cut-waits-for)"},
     {"place-keys", for_up | for_cache, value<&C::place_keys, parse_switch, Form::on_off>, "",
      "Place new keys of a directory by weight when something of them is first stored",
      "Of `directory`. See [who writes the state](#who-writes-the-state)", "", "true"},

@@ -95,6 +95,7 @@ Result<std::shared_ptr<const cache::Settings>> make_cache_settings(
   auto out = std::make_shared<cache::Settings>();
   static_cast<hop::Options&>(*out) = static_cast<const hop::Options&>(configuration);
   out->move_rate_mib_s = configuration.move_rate_mib_s;
+  out->split_writes = configuration.split_writes;
   // Where nothing moves by itself, only fills bring what others hold.
   if (out->move_rate_mib_s == 0) out->fills_most = std::numeric_limits<std::size_t>::max();
   out->tls = *std::move(tls);

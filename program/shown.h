@@ -26,6 +26,9 @@ inline Json shown(log::Level level) { return level_text(level); }
 inline Json shown(sidecar::WithoutReplica choice) {
   return choice == sidecar::WithoutReplica::refuse ? "refuse" : "origin";
 }
+inline Json shown(cache::SplitWrites choice) {
+  return choice == cache::SplitWrites::log ? "log" : "wait";
+}
 inline Json shown(const std::string& text) {  // empty: null
   return text.empty() ? Json() : Json(text);
 }

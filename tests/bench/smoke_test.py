@@ -79,6 +79,15 @@ class Smoke(unittest.TestCase):
         self.assertLessEqual(again, held)
         self.assertRegex(without_room, r"^without room for all keys: [\d,]+ fetches .*%\)$")
 
+    def test_what_a_cut_costs(self) -> None:
+        done = subprocess.run(
+            ["python3", "-B", ROOT / "bench/split", "--program", PROGRAM, "--mib", "8"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line.split(":")[0] for line in done.stdout.splitlines()],
+                         ["log", "log", "wait", "wait"])
+        self.assertEqual(done.stdout.count("fetched again 0\n"), 2, done.stdout)
+
     def test_what_grows_with_a_tier(self) -> None:
         file = self.folder / "all.json"
         done = subprocess.run(

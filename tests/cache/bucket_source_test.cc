@@ -157,6 +157,24 @@ TEST(BucketSource, WhatWasNotConfirmedStaysAndIsSentAgain) {
   EXPECT_EQ(giver.store.count_of(bucket), 0U);
 }
 
+TEST(BucketSource, ABucketIsMovingFromItsFirstResponseUntilAllHasArrived) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0], other = giver.buckets[1];
+  const std::string large(limits::move_batch_size_bytes, 'x');
+  giver.put("/1", bucket, large);
+  giver.put("/2", bucket, large);
+  EXPECT_FALSE(giver.source.is_moving(bucket, steady));
+  EXPECT_EQ(giver.batch(1).bodies.size(), 1U);
+  EXPECT_TRUE(giver.source.is_moving(bucket, steady)) << "in part";
+  EXPECT_FALSE(giver.source.is_moving(other, steady));
+  EXPECT_EQ(giver.batch(2).bodies.size(), 1U);
+  EXPECT_TRUE(giver.source.is_moving(bucket, steady)) << "it may not have arrived";
+  EXPECT_FALSE(giver.source.is_moving(bucket, steady + limits::split_wait))
+      << "nobody asks any more";
+  static_cast<void>(giver.batch(3));
+  EXPECT_FALSE(giver.source.is_moving(bucket, steady));
+}
+
 TEST(BucketSource, ALargeBucketComesInSeveralBatchesAndIsGivenWithTheLast) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];

@@ -35,6 +35,7 @@ WRONG = [
     ("up", "shard_key: country,country\n", 1, "country"),
     ("up", "country_header: Content-Length\n", 1, "X-Country"),
     ("up", "without_replica: perhaps\n", 1, "write refuse or origin"),
+    ("up", "split_writes: later\n", 1, "write log or wait"),
     ("up", "scheme: ring\nscheme: ring\n", 2, "first in line 1"),
     ("up", "scheme: &a ring\n", 1, "anchor"),
     ("up", "a: [\n", 2, "YAML"),

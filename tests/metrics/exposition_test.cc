@@ -132,6 +132,10 @@ void touch(Sheet& sheet) {
     core.count("ringside_replica_probes_total", ProbeAnswer::answered);
     core.count("ringside_replica_probes_total", ProbeAnswer::failed);
   }
+  if (before.role == Role::cache) {
+    for (const auto bound : duration_bounds_us) core.count_split_wait(microseconds(bound));
+    core.count_split_wait(std::chrono::hours(1));
+  }
   core.connection_opened();
   sheet.set_topology(3, 2, "0123456789abcdef0123456789abcdef");
   if (before.role == Role::cache) sheet.set_store({1, 2, 3, 4, 5});
@@ -197,6 +201,7 @@ TEST(Exposition, ShowsWhatWasCounted) {
           {R"(ringside_origin_requests_total{role="cache",shard="cache-1",answer="failed"})", "1"},
           {R"(ringside_origin_requests_total{role="sidecar",shard="",answer="2xx"})", "1"},
           {R"(ringside_retries_total{role="sidecar"})", "1"},
+          {R"(ringside_split_wait_seconds_count{shard="cache-0"})", "18"},
           {R"(ringside_errors_total{role="sidecar",source="origin",kind="malformed"})", "2"},
           {R"(ringside_errors_total{role="sidecar",source="client",kind="timeout"})", "1"},
           {R"(ringside_errors_total{role="cache",source="peer",kind="internal"})", "2"},

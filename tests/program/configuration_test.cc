@@ -138,7 +138,8 @@ TEST(Configuration, FlagsWin) {
   ASSERT_EQ(loaded->replicas.size(), 1U);
   EXPECT_EQ(loaded->country_header, "X-Country");
   EXPECT_THAT(unused_keys(Command::sidecar, *loaded),
-              ElementsAre("name", "peers", "split_above", "place_keys", "memory", "move_rate"));
+              ElementsAre("name", "peers", "split_above", "split_writes", "place_keys", "memory",
+                          "move_rate"));
 }
 
 TEST(Configuration, WrongFilesNameTheLineAndTheRemedy) {

@@ -57,6 +57,8 @@ TEST(Settings, WhereNothingMovesFillsHaveNoBound) {
   Configuration configuration;
   configuration.origins = *parse_origins("http://o:80");
   EXPECT_EQ(make_cache_settings(configuration, nullptr).value()->fills_most, limits::fills_most);
+  EXPECT_EQ(make_cache_settings(configuration, nullptr).value()->split_writes,
+            cache::SplitWrites::log);
   configuration.move_rate_mib_s = 0;
   EXPECT_GT(make_cache_settings(configuration, nullptr).value()->fills_most, 1'000'000U);
 }

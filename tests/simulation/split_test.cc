@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+#include "tests/simulation/scene.h"
+#include "tests/simulation/seeds.h"
+
+// A shard is cut, and what was cut of it moves to another replica, while more of it is stored,
+// fetched and purged. In both ways (--split-writes): fetches go on, or they wait.
+
+namespace ringside::simulation {
+namespace {
+
+constexpr std::size_t pages = 200;
+constexpr std::size_t cut_at = 100;
+constexpr std::size_t never_asked_before = 4, purged = 2, step = 5;  // by number % step
+
+Shape shape_with(cache::SplitWrites writes) {
+  const auto all = Network::parse("0.0.0.0/0").value();
+  Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true, .scheme = "range"};
+  shape.state = {{{"", "cache-0", {}}}, {}};
+  shape.of_replicas = [all, writes](cache::Settings& settings) {
+    settings.purge_from = {all};
+    settings.move_rate_mib_s = 4;
+    settings.split_writes = writes;
+  };
+  shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
+  return shape;
+}
+
+struct Split {
+  Split(std::uint64_t seed, cache::SplitWrites writes)
+      : world(seed), tier(world, shape_with(writes)), client(world, "client") {
+    for (std::size_t number = 0; number < pages; ++number) {
+      if (number % step != never_asked_before) static_cast<void>(get(number));
+    }
+  }
+
+  static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
+  support::Reply get(std::size_t number) {
+    const auto reply = client.get(tier.address(), page(number)).reply;
+    EXPECT_EQ(reply.status, 200) << page(number);
+    return reply;
+  }
+  [[nodiscard]] bool is_moving() const { return tier.buckets_away(1) > 0; }
+
+  // Cut, and told to all, in the one order or the other.
+  void cut(bool sidecar_first) {
+    ASSERT_TRUE(tier.cut({0, {fmt::format("ZZ\n{}", page(cut_at))}, {"cache-1"}}));
+    if (sidecar_first) tier.publish(0);
+    tier.tell_replica(0);
+    tier.tell_replica(1);
+    const auto has_begun = [&] {
+      return tier.replica(1).sheet().totals().store->moved_responses > 0;
+    };
+    ASSERT_TRUE(world.run_until(has_begun, most));
+    if (!sidecar_first) tier.publish(0);
+  }
+
+  void purge_and_get(std::size_t number) {
+    tier.origin().renew();
+    const auto request = fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", page(number));
+    EXPECT_EQ(client.ask(tier.address(), request).reply.status, 200);
+    EXPECT_EQ(get(number).field("x-version"), tier.origin().version()) << page(number);
+  }
+
+  [[nodiscard]] std::uint64_t waits() const {
+    std::uint64_t sum = 0;
+    for (std::size_t bucket = 0; bucket < metrics::duration_bucket_count; ++bucket) {
+      sum += tier.replica(0).sheet().totals().of("ringside_split_wait_seconds",
+                                                 static_cast<metrics::Bucket>(bucket));
+    }
+    return sum;
+  }
+
+  World world;
+  mutable SimulatedTier tier;
+  SimulatedClient client;
+};
+
+void expect_nothing_is_lost(cache::SplitWrites writes) {
+  for (const std::uint64_t seed : seeds(6)) {
+    SCOPED_TRACE(shown(seed));
+    Split split(seed, writes);
+    split.cut(seed % 2 == 0);
+    std::size_t changed_in_mid_move = 0;
+    for (std::size_t number = cut_at; number < pages; ++number) {
+      if (number % step == never_asked_before) static_cast<void>(split.get(number));
+      if (number % step == purged) split.purge_and_get(number);
+      if (split.is_moving()) ++changed_in_mid_move;
+    }
+    EXPECT_GT(changed_in_mid_move, 0U);
+    ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, most));
+    for (std::size_t number = cut_at; number < pages; ++number) {
+      EXPECT_EQ(split.tier.named_in(split.get(number).field("cache-status")), 1U);
+      const std::size_t fetched = split.tier.origin().fetches(Split::page(number));
+      EXPECT_EQ(fetched, number % step == purged ? 2U : 1U) << Split::page(number);
+    }
+    EXPECT_EQ(split.waits() > 0, writes == cache::SplitWrites::wait);
+  }
+}
+
+TEST(SimulationOfSplit, NothingIsLostWhereFetchesGoOn) {
+  expect_nothing_is_lost(cache::SplitWrites::log);
+}
+
+TEST(SimulationOfSplit, NothingIsLostWhereFetchesWait) {
+  expect_nothing_is_lost(cache::SplitWrites::wait);
+}
+
+// The one that is given the rest has stopped: who waits for it goes on after a while.
+TEST(SimulationOfSplit, WhoWaitsIsAnsweredThoughTheOtherReplicaIsGone) {
+  Split split(1, cache::SplitWrites::wait);
+  split.cut(false);
+  split.tier.crash_replica(1);
+  for (std::size_t number = cut_at; number < pages; ++number) {
+    if (number % step == never_asked_before) static_cast<void>(split.get(number));
+  }
+}
+
+}  // namespace
+}  // namespace ringside::simulation
