@@ -155,6 +155,9 @@ class Moves : public std::enable_shared_from_this<Moves> {
     waiter_.bell()->wake();
     net::Waiter waiter(core_.core);
     for (; until; until = full_until()) co_await waiter.wait(*until);
+    while (under_way_ >= limits::moves_at_once && !core_.core.stopped()) {
+      co_await waiter.wait(core_.core.steady_now() + limits::move_pause);
+    }
     ++under_way_;
     core_.shared.moved.waiting.fetch_sub(1);
   }

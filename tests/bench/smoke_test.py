@@ -82,7 +82,7 @@ class Smoke(unittest.TestCase):
     def test_what_a_cut_costs(self) -> None:
         done = subprocess.run(
             ["python3", "-B", ROOT / "bench/split", "--program", PROGRAM, "--mib", "8"],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=290, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split(":")[0] for line in done.stdout.splitlines()],
                          ["log", "log", "wait", "wait"])
