@@ -22,6 +22,7 @@ Retirement::~Retirement() {
 }
 
 void Retirement::add(std::shared_ptr<cache::Replica> replica, Milliseconds deadline) {
+  replica->give_all();  // it is about to end: who has no room does not let it wait
   {
     const std::lock_guard lock(mutex_);
     const SteadyPoint now = clock_.steady_now();

@@ -155,6 +155,8 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
   // Not for reading alone: what a crash has left half done is taken back first.
   const auto database = open(path, SQLITE_OPEN_READWRITE);
   if (!database) return database.error();
+  // Its format and its rows, as they were at one moment.
+  if (auto begun = run(database->get(), "BEGIN"); !begun) return begun.error();
   const auto found = format_of(database->get());
   if (!found) return found.error();
   shard::StateFile file;

@@ -133,6 +133,18 @@ class TenBecomeEleven(Tier):
         self.assertEqual(tier.json("/config")["replicas"], 10, "what is in effect")
         self.assertEqual(tier.metric("ringside_requests_total", result="error"), 0)
 
+    def test_who_leaves_is_taken_at_once_though_the_others_have_no_room(self):
+        origin, pages = self.origin(), [f"/{n}" for n in range(400)]
+        for target in pages:
+            origin.on[target] = lambda turn: turn.reply(body=b"x" * 60_000)
+        tier = self.up(2, origin, "--memory", "8MiB")
+        for target in pages:
+            self.assertEqual(tier.get(target).status, 200)
+        ringside("scale", 1, "--admin", tier.admin)
+        wait_until(lambda: tier.json("/scale")["retiring"] == [], "cache-1 to end")
+        self.assertNotIn("moving waits", tier.err)
+        self.assertNotIn("were not taken in time", tier.err)
+
     def test_scale_tells_what_moves(self):
         tier = self.up(10, self.origin())
         answer = tier.administer("PUT", "/scale", {"replicas": 11})

@@ -118,6 +118,7 @@ TEST(SimulationOfSplit, WhoWaitsIsAnsweredThoughTheOtherReplicaIsGone) {
   for (std::size_t number = cut_at; number < pages; ++number) {
     if (number % step == never_asked_before) static_cast<void>(split.get(number));
   }
+  EXPECT_GT(split.waits(), 0U);
 }
 
 }  // namespace
