@@ -77,6 +77,7 @@ std::vector<PiecePointer> BodyMemory::make(std::span<const std::string_view> tex
   std::size_t cost = 0;
   for (Source source(texts); source.left_bytes() > 0;) {
     const Slabs::Run run = allocate(source.left_bytes());
+    Slabs::populate(run);
     const std::size_t room = run.blocks == 0 ? source.left_bytes() : run.size_bytes();
     const std::size_t size_bytes = std::min(source.left_bytes(), room);
     source.copy(run.bytes, size_bytes);

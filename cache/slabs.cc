@@ -130,6 +130,7 @@ std::size_t Slabs::first_run(const Slab& slab, std::size_t blocks) noexcept {
 Slabs::Run Slabs::take(Slab& slab, std::size_t first, std::size_t blocks) noexcept {
   for (std::size_t block = first; block < first + blocks; ++block) set(slab.used, block);
   const std::size_t last_page = (first + blocks - 1) / blocks_per_page;
+  const std::size_t held_before = held_pages_;
   for (std::size_t page = first / blocks_per_page; page <= last_page; ++page) {
     if (has(slab.touched, page)) continue;
     set(slab.touched, page);
@@ -138,7 +139,16 @@ Slabs::Run Slabs::take(Slab& slab, std::size_t first, std::size_t blocks) noexce
   used_blocks_ += blocks;
   slab.longest = longest_run(slab).blocks;
   file(slab);
-  return {slab.bytes + first * block_bytes, slab.index, static_cast<std::uint32_t>(blocks)};
+  return {slab.bytes + first * block_bytes, slab.index, static_cast<std::uint16_t>(blocks),
+          static_cast<std::uint16_t>(held_pages_ - held_before)};
+}
+
+// Where the kernel can't, pages come as they are written to.
+void Slabs::populate(const Run& run) noexcept {
+  constexpr std::uint16_t worth_a_call = 4;
+  if (run.fresh_pages < worth_a_call) return;
+  const auto into_page = reinterpret_cast<std::uintptr_t>(run.bytes) % page_bytes;
+  ::madvise(run.bytes - into_page, run.size_bytes() + into_page, MADV_POPULATE_WRITE);
 }
 
 void Slabs::free(const Run& run) noexcept {

@@ -29,13 +29,17 @@ class Slabs {
   struct Run {
     char* bytes = nullptr;
     std::uint32_t slab = 0;
-    std::uint32_t blocks = 0;
+    std::uint16_t blocks = 0;
+    std::uint16_t fresh_pages = 0;  // that the kernel has not given yet
     [[nodiscard]] std::size_t size_bytes() const noexcept { return blocks * block_bytes; }
   };
   // As many blocks in a row as are asked for, at most a slab's; fewer where no so many are free.
   // Without any blocks: the kernel has no memory.
   [[nodiscard]] Run allocate(std::size_t blocks);
   void free(const Run& run) noexcept;
+  // Has the kernel give all fresh pages of a run at once, rather than one by one as they are
+  // written to. Needs no lock.
+  static void populate(const Run& run) noexcept;
 
   [[nodiscard]] std::size_t used_bytes() const noexcept { return used_blocks_ * block_bytes; }
   // What the kernel holds for it.

@@ -50,6 +50,23 @@ TEST(Slabs, GivesRunsThatDoNotOverlapAndKeepWhatIsWrittenOnThem) {
   EXPECT_EQ(slabs.excess_bytes(), 0U);
 }
 
+TEST(Slabs, TellsHowManyPagesOfARunTheKernelHasStillToGive) {
+  constexpr std::size_t blocks = 64;
+  Slabs slabs(8 * kMiB);
+  const Slabs::Run run = slabs.allocate(blocks);
+  EXPECT_EQ(run.fresh_pages * page_bytes, run.size_bytes());
+  Slabs::populate(run);
+  EXPECT_EQ(run.bytes[run.size_bytes() - 1], '\0');
+  std::memset(run.bytes, 'x', run.size_bytes());
+  slabs.free(run);
+  const Slabs::Run again = slabs.allocate(blocks);
+  EXPECT_EQ(again.bytes, run.bytes);
+  EXPECT_EQ(again.fresh_pages, 0U);
+  Slabs::populate(again);
+  EXPECT_EQ(again.bytes[0], 'x');
+  slabs.free(again);
+}
+
 TEST(Slabs, ALargeBodyLiesWhereManySmallOnesWere) {
   Slabs slabs(2 * kMiB);  // and one slab more
   std::vector<Slabs::Run> small;
