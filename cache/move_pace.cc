@@ -1,6 +1,7 @@
 #include "cache/move_pace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/limits.h"
 
@@ -17,16 +18,40 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
   const auto time_at = [size_bytes](std::size_t rate_bytes_s) {
     return microseconds(size_bytes * 1'000'000 / rate_bytes_s);
   };
-  // The least is forgotten little by little: the way may be another one by now.
-  least_ = least_ == microseconds{0} ? took : std::min(took, least_ + least_ / 64);
+  note(took, now);
   const microseconds in_time =
       least_ + limits::move_delay + time_at(allowed_bytes_s * limits::move_speed);
+  const bool is_late = std::min(took, took_before_) > in_time;
+  took_before_ = took;
+  if (next_batch_ == SteadyPoint{} || now - next_batch_ > limits::move_rise) {
+    share_ = 1.0 / limits::move_begin_divisor;
+    last_came_ = now;
+  }
+  const SteadyPoint before = std::exchange(last_came_, now);
+  if (took <= in_time) {
+    using Part = std::chrono::duration<double>;
+    const auto passed = std::min<SteadyPoint::duration>(now - before, limits::move_pause);
+    share_ += Part(passed) / Part(limits::move_rise);
+  } else if (is_late && now - took >= halved_) {
+    share_ /= 2;
+    halved_ = now;
+  }
   constexpr double least_share = 1.0 / limits::move_slowest_divisor;
-  share_ = took > in_time ? share_ / 2 : share_ + least_share;
   share_ = is_urgent ? 1 : std::clamp(share_, least_share, 1.0);
   // Waits are a few milliseconds long at least: who was late catches up.
   const SteadyPoint earliest = now - 5 * limits::deadline_tick;
   next_batch_ = std::max(next_batch_, earliest) + time_at(rate_bytes_s(allowed_bytes_s));
+}
+
+// The least is forgotten in time: the way may be another one by now.
+void MovePace::note(microseconds took, SteadyPoint now) noexcept {
+  if (now >= memory_ends_) {
+    least_ = memory_ends_ == SteadyPoint{} ? took : least_since_;
+    least_since_ = took;
+    memory_ends_ = now + limits::move_memory;
+  }
+  least_ = std::min(least_, took);
+  least_since_ = std::min(least_since_, took);
 }
 
 }  // namespace ringside::cache

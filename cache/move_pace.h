@@ -9,8 +9,10 @@ namespace ringside::cache {
 
 // How fast stored responses move into this replica: as fast as is allowed, while nobody waits for
 // it. That others wait shows in how long a batch takes (as in LEDBAT, RFC 6817): who gives and who
-// takes serve their clients on the same cores. A batch that comes late halves the rate, one in time
-// raises it by a part of what is allowed. A value; time is given.
+// takes serve their clients on the same cores. Two batches that come late, one after the other,
+// halve the rate, once for all that were under way. Then it rises as slowly as limits::move_rise
+// says: where clients and moving fill the cores, each rise ends with clients that wait. For that
+// reason moving begins with a part of the rate, too. A value; time is given.
 class MovePace {
  public:
   // A batch of so many bytes has come at `now`, `took` after it was asked for. `allowed_bytes_s`:
@@ -22,8 +24,16 @@ class MovePace {
   [[nodiscard]] std::size_t rate_bytes_s(std::size_t allowed_bytes_s) const noexcept;
 
  private:
-  std::chrono::microseconds least_{0};  // that a batch takes, as far as is known; 0: not at all
-  double share_ = 1;                    // of what is allowed
+  void note(std::chrono::microseconds took, SteadyPoint now) noexcept;
+
+  // The least that a batch takes, since one or two of limits::move_memory ago.
+  std::chrono::microseconds least_{0};
+  std::chrono::microseconds least_since_{0};  // this one began
+  SteadyPoint memory_ends_{};
+  std::chrono::microseconds took_before_{0};  // the batch before
+  double share_ = 0;                          // of what is allowed
+  SteadyPoint last_came_{};
+  SteadyPoint halved_{};
   SteadyPoint next_batch_{};
 };
 
