@@ -26,27 +26,74 @@ class BucketPlace : public boost::intrusive::list_base_hook<> {
   std::optional<shard::Bucket> bucket_;  // while it is in a list
 };
 
-// The entries of a stripe by their bucket. Not thread-safe: each stripe has its own, used under the
-// stripe's lock.
+// The entries of a stripe by their bucket, what has changed last at the front. A walk goes one way
+// or the other: step() sees each entry once and no change, next() goes on until it has seen every
+// change. Not thread-safe: each stripe has its own, used under the stripe's lock.
 class BucketLists {
  public:
-  // At the front, where no walk comes that has begun.
   void add(BucketPlace& entry, shard::Bucket bucket) {
     lists_[bucket].push_front(entry);
     entry.bucket_ = bucket;
   }
 
-  void remove(BucketPlace& entry) noexcept {
+  // The entry has changed.
+  void refresh(BucketPlace& entry) noexcept {
     if (!entry.bucket_) return;
-    const auto place = lists_.find(*entry.bucket_);
-    place->second.erase(place->second.iterator_to(entry));
-    if (place->second.empty()) lists_.erase(place);
-    entry.bucket_.reset();
+    List& list = lists_.find(*entry.bucket_)->second;
+    list.splice(list.begin(), list, list.iterator_to(entry));
   }
 
-  // Walks on by at most `places_most` and calls `visit` for each entry that was there; true: that
-  // was the last of the bucket. Between two steps entries may come and go: the walker's own place
-  // stays.
+  [[nodiscard]] bool has(shard::Bucket bucket) const { return lists_.contains(bucket); }
+
+  void remove(BucketPlace& place) noexcept {
+    if (!place.bucket_) return;
+    const auto found = lists_.find(*place.bucket_);
+    found->second.erase(found->second.iterator_to(place));
+    if (found->second.empty()) lists_.erase(found);
+    place.bucket_.reset();
+  }
+
+  // Walks on from the back, which is where a walker begins, and passes one entry, which it returns;
+  // null: it has passed all there are. What is added or refreshed meanwhile lies before it.
+  BucketPlace* next(BucketPlace& walker, shard::Bucket bucket) {
+    const auto found = lists_.find(bucket);
+    if (found == lists_.end()) return nullptr;
+    List& list = found->second;
+    if (!walker.bucket_) list.push_back(walker);
+    walker.bucket_ = bucket;
+    auto place = list.iterator_to(walker);
+    while (place != list.begin()) {
+      --place;
+      if (place->of_ == BucketPlace::Of::walker) continue;
+      list.splice(place, list, list.iterator_to(walker));
+      return &*place;
+    }
+    return nullptr;
+  }
+
+  // The entry that a walker has passed last, and that is not refreshed since; null: none.
+  [[nodiscard]] BucketPlace* passed(BucketPlace& walker) {
+    if (!walker.bucket_) return nullptr;
+    List& list = lists_.find(*walker.bucket_)->second;
+    auto place = list.iterator_to(walker);
+    while (++place != list.end()) {
+      if (place->of_ == BucketPlace::Of::entry) return &*place;
+    }
+    return nullptr;
+  }
+
+  // Puts a walker where another one is.
+  void put_beside(BucketPlace& walker, BucketPlace& other) {
+    remove(walker);
+    if (!other.bucket_) return;
+    List& list = lists_.find(*other.bucket_)->second;
+    list.insert(list.iterator_to(other), walker);
+    walker.bucket_ = other.bucket_;
+  }
+
+  // Walks on from the front by at most `places_most` and calls `visit` for each entry that was
+  // there; true: that was the last of the bucket. Between two steps entries may come and go: the
+  // walker's own place stays.
   template <class Visit>
   bool step(BucketPlace& walker, shard::Bucket bucket, std::size_t places_most,
             const Visit& visit) {

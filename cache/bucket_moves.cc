@@ -183,7 +183,9 @@ class Moves : public std::enable_shared_from_this<Moves> {
     batch.purges_done = fields.first(http::internal::purges_done).value_or(std::string_view{});
     // An older replica gives nothing.
     if (!fields.has(http::internal::move)) co_return batch;
-    auto content = co_await content_of(**asked, batch_size_bytes_most);
+    auto content =
+        co_await content_of(**asked, batch_size_bytes_most,
+                            limits::move_batch_size_bytes + limits::body_piece_size_bytes);
     if (!content) co_return content.error();
     batch.content = *std::move(content);
     co_return batch;
@@ -280,18 +282,18 @@ Task<void> move_buckets(CoreState& core) {
 void answer_move(CoreState& core, std::string_view said, http::Response& response) {
   // Before the store is looked at: what is removed meanwhile is not done by this.
   const std::string done = core.shared.purges.done(core.core.steady_now());
-  std::string batch;
+  MovedBatch batch;
   const auto asked = read_said(said);
   if (asked) {
     batch = core.shared.source.batch(asked->name, asked->number,
                                      {core.core.resident_now(), core.core.steady_now()});
   }
   response.begin(200, http::reason_of(200));
-  response.fields.add("Content-Length", fmt::format_int(batch.size()).c_str());
+  response.fields.add("Content-Length", fmt::format_int(batch.size_bytes()).c_str());
   http::add_date(response.fields, core.core.now());
   response.fields.add(http::internal::move, asked ? fmt::format_int(asked->number).c_str() : "0");
   if (!done.empty()) response.fields.add(http::internal::purges_done, done);
-  response.body = http::Body(std::move(batch));
+  response.body = std::move(batch).body();
 }
 
 }  // namespace ringside::cache

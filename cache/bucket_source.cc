@@ -7,27 +7,27 @@
 
 namespace ringside::cache {
 
-std::string BucketSource::batch(const std::string& taker, std::uint64_t number,
-                                const AskedAt& now) {
+MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, const AskedAt& now) {
   const std::lock_guard lock(mutex_);
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
   if (giving.number != 0 && number == giving.number) {
-    giving.place = giving.before;
+    rewind(giving);
   } else if (giving.number != 0 && number == giving.number + 1) {
     end_last(giving, taker);
   } else {
     begin(giving, taker, now.steady);
   }
-  if (giving.place.next == giving.order.size()) begin(giving, taker, now.steady);
+  if (giving.next == giving.order.size()) begin(giving, taker, now.steady);
   giving.number = number;
   giving.asked_at = now.steady;
-  giving.before = giving.place;
+  giving.next_before = giving.next;
+  if (giving.moving) giving.moving->mark();
   giving.given.clear();
-  std::string batch = make_batch(giving, taker, now);
+  MovedBatch batch = make_batch(giving, taker, now);
   // What is to be given may be other buckets when it asks again.
-  if (batch.empty()) giving.number = 0;
-  if (batch.empty() && giving.left_for_later.empty()) givings_.erase(taker);
+  if (batch.is_empty()) giving.number = 0;
+  if (batch.is_empty() && giving.left_for_later.empty()) givings_.erase(taker);
   return batch;
 }
 
@@ -36,10 +36,10 @@ bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
   return std::any_of(givings_.begin(), givings_.end(), [&](const auto& to) {
     const Giving& giving = to.second;
     if (now - giving.asked_at >= limits::split_wait) return false;
-    const bool is_sent_in_part =
-        !giving.place.sent.empty() && giving.order[giving.place.next] == bucket;
-    return is_sent_in_part || std::any_of(giving.given.begin(), giving.given.end(),
-                                          [&](const Given& of) { return of.bucket == bucket; });
+    const bool is_sent_in_part = giving.moving && giving.moving->bucket == bucket;
+    return is_sent_in_part ||
+           std::any_of(giving.given.begin(), giving.given.end(),
+                       [&](const auto& given) { return given->bucket == bucket; });
   });
 }
 
@@ -58,7 +58,8 @@ void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint n
       std::count_if(buckets.begin(), buckets.end(),
                     [&](shard::Bucket bucket) { return rank[bucket] < shard::bucket_count; }));
   giving.order = std::move(buckets);
-  giving.place = {};
+  giving.next = 0;
+  giving.moving.reset();
   giving.marks.clear();
   if (giving.order.empty()) return;
   for (const UncacheableKeys::Mark& mark : uncacheable_.marks(now)) {
@@ -66,24 +67,32 @@ void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint n
   }
 }
 
+// Only the first bucket of a batch had begun before it: the others begin anew.
+void BucketSource::rewind(Giving& giving) {
+  const shard::Bucket first = giving.order[giving.next_before];
+  if (!giving.given.empty() && giving.given.front()->bucket == first) {
+    giving.moving = std::move(giving.given.front());
+  } else if (giving.next != giving.next_before) {
+    giving.moving.reset();
+  }
+  if (giving.moving) giving.moving->rewind();
+  giving.next = giving.next_before;
+}
+
 void BucketSource::end_last(Giving& giving, const std::string& taker) {
   if (giving.given.empty()) return;
   // Before anything is removed: what a holder misses, it fetches.
   holders_.change([&](tier::Authority& authority) {
     std::erase_if(giving.given,
-                  [&](const Given& given) { return !authority.given_over(given.bucket, taker); });
+                  [&](const auto& given) { return !authority.given_over(given->bucket, taker); });
   });
-  for (const Given& given : giving.given) {
-    for (const Store::Entry& entry : store_.entries_of(given.bucket)) {
-      for (const StoredPointer& variant : entry.variants) {
-        if (given.sent.contains(variant)) store_.erase(entry.key, variant);
-      }
-    }
-    giving.left_for_later.erase(given.bucket);
+  for (const auto& given : giving.given) {
+    given->walk.erase_passed();
+    giving.left_for_later.erase(given->bucket);
   }
   holders_.change([&](tier::Authority& authority) {
-    for (const Given& given : giving.given) {
-      if (is_empty(given.bucket)) authority.emptied(given.bucket);
+    for (const auto& given : giving.given) {
+      if (is_empty(given->bucket)) authority.emptied(given->bucket);
     }
   });
 }
@@ -93,13 +102,13 @@ bool BucketSource::is_empty(shard::Bucket bucket) {
   return !is_fetched && store_.count_of(bucket) == 0;
 }
 
-std::string BucketSource::make_batch(Giving& giving, const std::string& taker, const AskedAt& now) {
-  std::string batch;
+MovedBatch BucketSource::make_batch(Giving& giving, const std::string& taker, const AskedAt& now) {
+  MovedBatch batch;
   std::size_t buckets = 0;
-  while (giving.place.next < giving.order.size() && buckets < limits::move_batch_buckets) {
+  while (giving.next < giving.order.size() && buckets < limits::move_batch_buckets) {
     if (!give_next(giving, taker, now, batch)) break;
-    ++giving.place.next;
-    giving.place.sent.clear();
+    ++giving.next;
+    giving.moving.reset();
     ++buckets;
   }
   return batch;
@@ -107,46 +116,59 @@ std::string BucketSource::make_batch(Giving& giving, const std::string& taker, c
 
 // False: the batch is full, and has not all of the bucket.
 bool BucketSource::give_next(Giving& giving, const std::string& taker, const AskedAt& now,
-                             std::string& batch) {
-  const shard::Bucket bucket = giving.order[giving.place.next];
+                             MovedBatch& batch) {
+  const shard::Bucket bucket = giving.order[giving.next];
   // Before flights are looked at: whoever begins one from here on asks the taker.
   //   1. a fetch begins, since we have the authority    1'. the bucket is given
   //   2. the bucket is given                            2'. a fetch asks the taker
-  //   3. the fetch is seen: the gift is taken back
+  //   3. the fetch is seen: the gift is taken back; or, once the bucket has begun to move, what the
+  //      fetch stores lies before the walk, and comes after the bucket
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
-  if (is_busy && gift->epoch == 0) return true;  // when it is there
-  if (is_busy && gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
-    holders_.take_back(bucket);
-    return true;
+  if (is_busy && !giving.moving) {
+    if (gift->epoch == 0) return true;  // when it is there
+    if (gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
+      holders_.take_back(bucket);
+      return true;
+    }
   }
-  if (!add_stored(giving, now.resident, batch)) {
+  if (!giving.moving) giving.moving = std::make_unique<Moving>(store_, bucket);
+  const auto warmth = giving.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
+  if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
     if (gift->is_new) holders_.take_back(bucket);
     return false;
   }
   const auto [first, last] = giving.marks.equal_range(bucket);
-  for (auto mark = first; mark != last; ++mark) append_moved(batch, mark->second, now.steady);
-  append_moved(batch, MovedBucket{bucket, gift->epoch, gift->known_buckets});
-  giving.given.push_back({bucket, giving.place.sent});
+  for (auto mark = first; mark != last; ++mark) batch.append(mark->second, now.steady);
+  batch.append(MovedBucket{bucket, gift->epoch, gift->known_buckets});
+  giving.given.push_back(std::move(giving.moving));
   return true;
 }
 
-// Of the bucket that is next.
-bool BucketSource::add_stored(Giving& giving, TimePoint now, std::string& batch) {
-  const shard::Bucket bucket = giving.order[giving.place.next];
-  const auto warmth = giving.place.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
-  if (store_.count_of(bucket) == 0) return true;
-  for (const Store::Entry& entry : store_.entries_of(bucket)) {
-    for (const StoredPointer& variant : entry.variants) {
-      if (giving.place.sent.contains(variant)) continue;
-      if (batch.size() >= limits::move_batch_size_bytes) return false;
-      giving.place.sent.insert(variant);
+// False: the batch is full. A purge may have removed what the walk has passed.
+bool BucketSource::add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
+                              MovedBatch& batch) {
+  auto& [key, unsent, left, repeated] = moving.now;
+  while (true) {
+    while (!unsent.empty()) {
+      if (batch.size_bytes() >= limits::move_batch_size_bytes) {
+        if (moving.walk.has_been_around() || left == 0) ++repeated;
+        return false;
+      }
+      const StoredPointer variant = unsent.back().lock();
+      unsent.pop_back();
+      left -= std::min<std::size_t>(left, 1);
+      if (!variant || !store_.holds(key, variant)) continue;
       if (variant->body->size_bytes > limits::moved_response_size_bytes) continue;
-      append_moved(batch, entry.key, *variant, warmth, now);
+      batch.append(key, *variant, warmth, now);
     }
+    if (repeated >= limits::move_repeats) return true;
+    auto entry = moving.walk.next();
+    if (!entry) return true;
+    key = std::move(entry->key);
+    unsent.assign(entry->variants.rbegin(), entry->variants.rend());
   }
-  return true;
 }
 
 }  // namespace ringside::cache

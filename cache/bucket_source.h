@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,10 @@ namespace ringside::cache {
 //      the buckets that were given with it are let go.
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
-//   3. What is stored again meanwhile, or for the first time, comes with a later batch. What is
-//      removed meanwhile is a purge's to care for (PurgeLog).
+//   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
+//      meets it. A bucket in which as much is stored as moves is given after
+//      limits::move_repeats such batches; the rest comes after it, and is asked for here until
+//      then. What is removed meanwhile is a purge's to care for (PurgeLog).
 //
 // The same number again is answered anew, with what is there by then: so nothing is lost with an
 // answer. Any other number is a new beginning. Thread-safe.
@@ -38,23 +39,41 @@ class BucketSource {
       : store_(store), flights_(flights), uncacheable_(uncacheable), holders_(holders) {}
 
   // An empty one: there is nothing to be given to `taker` at present.
-  [[nodiscard]] std::string batch(const std::string& taker, std::uint64_t number,
-                                  const AskedAt& now);
+  [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
+                                 const AskedAt& now);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
   // False where no batch was asked for since limits::split_wait: the taker may be gone.
   [[nodiscard]] bool is_moving(shard::Bucket bucket, SteadyPoint now);
 
  private:
-  // Stored responses that the taker was sent, as long as they exist.
-  using Sent = std::set<std::weak_ptr<const StoredResponse>,
-                        std::owner_less<std::weak_ptr<const StoredResponse>>>;
-  struct Place {
-    std::size_t next = 0;  // in the order
-    Sent sent{};           // of that bucket
-  };
-  struct Given {
-    shard::Bucket bucket = 0;
-    Sent sent{};
+  // A bucket that has begun to move.
+  struct Moving {
+    Moving(Store& store, shard::Bucket its_bucket) : bucket(its_bucket), walk(store, its_bucket) {
+      now.left = 2 * store.count_of(its_bucket);
+    }
+    void mark() {
+      walk.mark();
+      marked = now;
+    }
+    void rewind() {
+      walk.rewind();
+      now = marked;
+    }
+
+    const shard::Bucket bucket;
+    Store::BucketWalk walk;
+    struct State {
+      // What the walk has passed, and no batch had room for: variants of one key, the next one
+      // last.
+      CacheKey key{};
+      std::vector<std::weak_ptr<const StoredResponse>> unsent{};
+      // Of twice what stood there when it began. A walk comes around with less, unless more is
+      // stored than moves.
+      std::size_t left = 0;
+      unsigned repeated = 0;  // batches full of what was stored since
+    };
+    State now{};
+    State marked{};
   };
   // To one taker.
   struct Giving {
@@ -63,22 +82,25 @@ class BucketSource {
     std::vector<shard::Bucket> order;
     std::size_t warm = 0;  // so many of them, the first
     std::multimap<shard::Bucket, UncacheableKeys::Mark> marks;
-    Place before;              // the last batch
-    Place place;               // after it
-    std::vector<Given> given;  // with it
+    std::size_t next_before = 0;                 // in the order, before the last batch
+    std::size_t next = 0;                        // after it
+    std::unique_ptr<Moving> moving;              // of the next bucket; null: it has not begun
+    std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     // How often a bucket was left for later, because something of it was being fetched.
     std::map<shard::Bucket, unsigned> left_for_later;
   };
 
   void begin(Giving& giving, const std::string& taker, SteadyPoint now);
+  // To before the last batch, which did not arrive.
+  static void rewind(Giving& giving);
   void end_last(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
-  [[nodiscard]] std::string make_batch(Giving& giving, const std::string& taker,
-                                       const AskedAt& now);
+  [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);
   [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, const AskedAt& now,
-                               std::string& batch);
-  [[nodiscard]] bool add_stored(Giving& giving, TimePoint now, std::string& batch);
+                               MovedBatch& batch);
+  [[nodiscard]] bool add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
+                                MovedBatch& batch);
 
   Store& store_;
   FlightTable& flights_;

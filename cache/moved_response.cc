@@ -195,8 +195,11 @@ Result<MovedItem> take_mark(std::string_view& batch, SteadyPoint asked) {
 
 }  // namespace
 
-void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
-                  Store::Warmth warmth, TimePoint now) {
+namespace {
+
+// All of the item but the body.
+void append_head(std::string& batch, const CacheKey& key, const StoredResponse& response,
+                 Store::Warmth warmth, TimePoint now) {
   const StoredHead& head = *response.head;
   const Freshness& freshness = head.freshness();
   const auto kept = std::chrono::ceil<Milliseconds>(now - freshness.received);
@@ -231,7 +234,43 @@ void append_moved(std::string& batch, const CacheKey& key, const StoredResponse&
   }
   batch.push_back('\n');
   for (const std::string_view text : texts) batch.append(text);
+}
+
+}  // namespace
+
+void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
+                  Store::Warmth warmth, TimePoint now) {
+  append_head(batch, key, response, warmth, now);
   for (const PiecePointer& piece : response.body->pieces) batch.append(piece->bytes());
+}
+
+void MovedBatch::append(const CacheKey& key, const StoredResponse& response, Store::Warmth warmth,
+                        TimePoint now) {
+  append_head(text_, key, response, warmth, now);
+  for (const PiecePointer& piece : response.body->pieces) {
+    const std::string_view bytes = piece->bytes();
+    if (bytes.size() < limits::slab_piece_least_bytes) {
+      text_.append(bytes);
+    } else {
+      kept_.push_back({text_.size(), piece});
+      kept_bytes_ += bytes.size();
+    }
+  }
+}
+
+http::Body MovedBatch::body() && {
+  if (kept_.empty()) return http::Body(std::move(text_));
+  const auto batch = std::make_shared<const MovedBatch>(std::move(*this));
+  const std::string_view text = batch->text_;
+  std::vector<std::string_view> pieces;
+  std::size_t from = 0;
+  for (const Kept& kept : batch->kept_) {
+    if (kept.place > from) pieces.push_back(text.substr(from, kept.place - from));
+    pieces.push_back(kept.piece->bytes());
+    from = kept.place;
+  }
+  if (from < text.size()) pieces.push_back(text.substr(from));
+  return {batch, std::move(pieces)};
 }
 
 void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now) {

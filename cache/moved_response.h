@@ -11,6 +11,7 @@
 #include "cache/store.h"
 #include "cache/stored_response.h"
 #include "cache/uncacheable_keys.h"
+#include "http/body.h"
 #include "tier/holdings.h"
 
 namespace ringside::cache {
@@ -44,6 +45,29 @@ void append_moved(std::string& batch, const CacheKey& key, const StoredResponse&
                   Store::Warmth warmth, TimePoint now);
 void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now);
 void append_moved(std::string& batch, const MovedBucket& bucket);
+
+// A batch in the making. Long bodies are not copied into it: it keeps them.
+class MovedBatch {
+ public:
+  void append(const CacheKey& key, const StoredResponse& response, Store::Warmth warmth,
+              TimePoint now);
+  void append(const UncacheableKeys::Mark& mark, SteadyPoint now) {
+    append_moved(text_, mark, now);
+  }
+  void append(const MovedBucket& bucket) { append_moved(text_, bucket); }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return text_.size() + kept_bytes_; }
+  [[nodiscard]] bool is_empty() const noexcept { return size_bytes() == 0; }
+  [[nodiscard]] http::Body body() &&;
+
+ private:
+  struct Kept {
+    std::size_t place = 0;  // in the text, where it belongs
+    PiecePointer piece;
+  };
+  std::string text_;
+  std::vector<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
+};
 
 // Takes the next item off `batch`, which is not empty. `asked`: when the batch was asked for, so
 // that what comes is rather older than it was than younger. The Error says that a peer sends what

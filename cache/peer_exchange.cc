@@ -42,8 +42,10 @@ void hear_topology(CoreState& core, const http::ResponseHead& head) {
   if (said) core.shared.topologies.hear(*said, core.core.steady_now());
 }
 
-Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes) {
+Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes,
+                                     std::size_t usual_bytes) {
   std::string content;
+  content.reserve(usual_bytes);
   for (bool last = false; !last;) {
     const auto pulled = co_await exchange.pull();
     if (!pulled) co_return pulled.error();

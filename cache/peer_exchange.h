@@ -31,8 +31,10 @@ struct PeerQuestion {
 // A peer's answer may tell of another topology than ours.
 void hear_topology(CoreState& core, const http::ResponseHead& head);
 
-// All of an answer's content; an Error where it is larger than that.
-[[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes);
+// All of an answer's content; an Error where it is larger than that. `usual_bytes`: room is made
+// for so much at once.
+[[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes,
+                                                   std::size_t usual_bytes = 0);
 
 // A line about what is wrong with peers; see limits::peer_complaint_interval.
 void complain(CoreState& core, std::string_view what);

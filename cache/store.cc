@@ -26,7 +26,8 @@ bool came_later(const StoredResponse& a, const StoredResponse& b) noexcept {
 Store::Store(std::size_t limit_bytes)
     : limit_bytes_(limit_bytes),
       memory_(std::make_shared<BodyMemory>(limit_bytes)),
-      bucket_entries_(shard::bucket_count) {}
+      bucket_entries_(shard::bucket_count),
+      bucket_changes_(shard::bucket_count) {}
 
 // The table's pieces are not stored any more, though somebody may hold them.
 Store::~Store() {
@@ -120,6 +121,8 @@ bool Store::put(const CacheKey& key, StoredPointer response, std::uint64_t purge
 
 bool Store::restore(const CacheKey& key, StoredResponse response, std::string_view body,
                     Warmth warmth, std::uint64_t purges_seen, std::size_t& may_evict_bytes) {
+  // Before memory is taken for it: many come in vain.
+  if (holds_later(key, response)) return purges_.load() == purges_seen;
   auto restored = make_body();
   restored->size_bytes = body.size();
   response.body = restored;
@@ -141,6 +144,18 @@ bool Store::restore(const CacheKey& key, StoredResponse response, std::string_vi
                    .warmth = warmth});
 }
 
+// What was asked for meanwhile is here already, and is younger.
+bool Store::holds_later(const CacheKey& key, const StoredResponse& response) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
+  if (place == stripe.rows.end()) return false;
+  const Row& row = *place->second;
+  const auto present = variant_like(row, *response.head);
+  return present != row.variants.end() && !(*present)->extent && came_later(**present, response) &&
+         row.bucket() == labels_.of(key);
+}
+
 bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& terms) {
   Stripe& stripe = stripe_of(key.hash);
   const std::lock_guard lock(stripe.mutex);
@@ -154,10 +169,7 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& t
     return false;
   }
   Row& row = find_or_add(stripe, key, terms.warmth);
-  // Under the stripe's lock, which a relabel takes after it has changed what labels say.
-  if (const auto bucket = labels_.of(key); bucket && bucket != row.bucket()) {
-    move_to(stripe, row, bucket);
-  }
+  follow_label(stripe, row, key);
   const std::size_t before_bytes = row.cost_bytes;
   const auto present = variant_like(row, *response->head);
   const bool has_like = present != row.variants.end();
@@ -176,6 +188,7 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& t
   std::size_t dropped = 0;
   add_variant(row, std::move(response), terms.variants_most, dropped);
   count(row, 1, dropped);
+  note_change(stripe, row);
   memory_->add(row.cost_bytes - before_bytes - terms.paid_bytes);
   return true;
 }
@@ -199,6 +212,8 @@ bool Store::replace(const CacheKey& key, const StoredPointer& old, StoredPointer
     leave(**variant);
     *variant = std::move(fresh);
     row.cost_bytes = cost_bytes_of(row);
+    follow_label(stripe, row, key);
+    note_change(stripe, row);
   }
   memory_->add(row.cost_bytes - before_bytes - most_bytes);
   return found;
@@ -277,14 +292,6 @@ Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmt
   if (warmth == Warmth::cold) stripe.order->add_as_first_to_go(row);
   link(stripe, row);
   return row;
-}
-
-void Store::move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket) {
-  const std::size_t responses = row.variants.size();
-  count(row, 0, responses);
-  stripe.buckets.remove(row);
-  if (bucket) stripe.buckets.add(row, *bucket);
-  count(row, responses, 0);
 }
 
 void Store::count(const Row& row, std::size_t added, std::size_t gone) noexcept {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -79,6 +81,9 @@ class Store {
     std::vector<StoredPointer> variants;  // the newest last
   };
   [[nodiscard]] std::vector<Entry> entries_of(shard::Bucket bucket);
+  class BucketWalk;  // entry by entry, until what is stored meanwhile is seen, too
+  // Whether this variant stands there.
+  [[nodiscard]] bool holds(const CacheKey& key, const StoredPointer& variant);
   // The buckets of which something was used last, the last one first. Those that are missing were
   // used less lately, as far as limits::move_order_rows tell.
   [[nodiscard]] std::vector<shard::Bucket> warm_buckets();
@@ -168,6 +173,8 @@ class Store {
   }
   static Row& find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmth);
   void move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket);
+  void follow_label(Stripe& stripe, Row& row, const CacheKey& key);
+  void note_change(Stripe& stripe, Row& row) noexcept;
   void relabel(shard::Bucket bucket);
   void count(const Row& row, std::size_t added, std::size_t gone) noexcept;
   static void link(Stripe& stripe, Row& row);
@@ -206,6 +213,7 @@ class Store {
     Order order = Order::newest;
     Warmth warmth = Warmth::warm;
   };
+  [[nodiscard]] bool holds_later(const CacheKey& key, const StoredResponse& response);
   bool put_paid(const CacheKey& key, StoredPointer response, const Terms& terms);
 
   const std::size_t limit_bytes_;
@@ -218,6 +226,9 @@ class Store {
   BucketLabels labels_;
   std::array<Stripe, stripe_count> stripes_;
   std::vector<std::atomic<std::uint32_t>> bucket_entries_;  // stored responses, by bucket
+  // How often something was stored or replaced, by bucket: counted when the rest is done, under the
+  // stripe's lock.
+  std::vector<std::atomic<std::uint32_t>> bucket_changes_;
 };
 
 // A purge that leaves who makes it time for other things. It has begun when it is made, and is
@@ -239,6 +250,46 @@ class Store::Purge {
   std::size_t next_ = 0;
   std::size_t unfinished_ = stripe_count;
   std::size_t removed_ = 0;
+};
+
+// A walk through what is stored of a bucket, stripe by stripe, and in each of them what has stood
+// there longest first. What is stored or replaced meanwhile lies before it again. One thread at a
+// time.
+class Store::BucketWalk {
+ public:
+  // The store must outlive it.
+  BucketWalk(Store& store, shard::Bucket bucket);
+  ~BucketWalk();
+  BucketWalk(const BucketWalk&) = delete;
+  BucketWalk& operator=(const BucketWalk&) = delete;
+  // Nullopt: there is no more at present.
+  [[nodiscard]] std::optional<Entry> next();
+  // It has passed all that stood there when it began.
+  [[nodiscard]] bool has_been_around() const noexcept { return has_been_around_; }
+  // Here rewind() comes back to; without a mark, to the beginning.
+  void mark();
+  void rewind();
+  // Erases what it has passed, but for what lies before it again.
+  void erase_passed();
+
+ private:
+  struct Places {
+    BucketPlace here{BucketPlace::Of::walker};
+    BucketPlace mark{BucketPlace::Of::walker};
+  };
+  [[nodiscard]] std::optional<Entry> next_of(Stripe& stripe);
+
+  Store& store_;
+  const shard::Bucket bucket_;
+  std::map<std::size_t, Places> places_;  // by stripe, of those where it has been
+  // It goes around the stripes until nothing has changed since a round began.
+  std::size_t stripe_ = 0;
+  std::size_t stripes_left_ = stripe_count;  // of this round
+  std::uint32_t changes_;                    // when it began
+  std::size_t first_left_;                   // of what stood there at the beginning
+  bool has_been_around_ = false;
+  std::size_t marked_stripe_ = 0;
+  bool had_been_around_ = false;  // at the mark
 };
 
 }  // namespace ringside::cache

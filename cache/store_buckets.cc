@@ -36,6 +36,131 @@ std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket buck
   return entries;
 }
 
+bool Store::holds(const CacheKey& key, const StoredPointer& variant) {
+  Stripe& stripe = stripe_of(key.hash);
+  const std::lock_guard lock(stripe.mutex);
+  const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
+  if (place == stripe.rows.end()) return false;
+  const auto& variants = place->second->variants;
+  return std::find(variants.begin(), variants.end(), variant) != variants.end();
+}
+
+// Under the stripe's lock, which a relabel takes after it has changed what labels say. A row that
+// is at the front since, where the relabel does not meet it, is where it belongs.
+void Store::follow_label(Stripe& stripe, Row& row, const CacheKey& key) {
+  auto bucket = labels_.of(key);
+  // Who puts it may not know of any bucket: then it keeps the one it had, if there still is one.
+  if (!bucket) bucket = labels_.of(row.cache_key());
+  if (bucket != row.bucket()) move_to(stripe, row, bucket);
+}
+
+void Store::note_change(Stripe& stripe, Row& row) noexcept {
+  if (!row.bucket()) return;
+  stripe.buckets.refresh(row);
+  bucket_changes_[*row.bucket()].fetch_add(1);
+}
+
+void Store::move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket) {
+  const std::size_t responses = row.variants.size();
+  count(row, 0, responses);
+  stripe.buckets.remove(row);
+  if (bucket) stripe.buckets.add(row, *bucket);
+  count(row, responses, 0);
+  if (bucket) bucket_changes_[*bucket].fetch_add(1);
+}
+
+Store::BucketWalk::BucketWalk(Store& store, shard::Bucket bucket)
+    : store_(store),
+      bucket_(bucket),
+      changes_(store.bucket_changes_[bucket].load()),
+      first_left_(store.count_of(bucket)) {
+  if (first_left_ == 0) stripes_left_ = 0;  // most are empty
+}
+
+Store::BucketWalk::~BucketWalk() {
+  for (auto& [index, places] : places_) {
+    Stripe& stripe = store_.stripes_[index];
+    const std::lock_guard lock(stripe.mutex);
+    stripe.buckets.remove(places.here);
+    stripe.buckets.remove(places.mark);
+  }
+}
+
+std::optional<Store::Entry> Store::BucketWalk::next() {
+  while (true) {
+    if (stripes_left_ == 0) {
+      has_been_around_ = true;
+      first_left_ = 0;
+      const auto changes = store_.bucket_changes_[bucket_].load();
+      if (changes == changes_) return std::nullopt;
+      changes_ = changes;
+      stripes_left_ = stripe_count;
+    }
+    if (auto entry = next_of(store_.stripes_[stripe_])) return entry;
+    stripe_ = (stripe_ + 1) % stripe_count;
+    --stripes_left_;
+  }
+}
+
+std::optional<Store::Entry> Store::BucketWalk::next_of(Stripe& stripe) {
+  const std::lock_guard lock(stripe.mutex);
+  if (!stripe.buckets.has(bucket_)) return std::nullopt;
+  const auto* const place = stripe.buckets.next(places_[stripe_].here, bucket_);
+  if (place == nullptr) return std::nullopt;
+  const auto& row = static_cast<const Row&>(*place);
+  const std::size_t variants = row.variants.size();
+  // Those were all, unless something has changed: then another round begins.
+  if (first_left_ > 0 && variants >= first_left_) stripes_left_ = 0;
+  first_left_ -= std::min(first_left_, variants);
+  return Entry{row.cache_key(), {row.variants.begin(), row.variants.end()}};
+}
+
+void Store::BucketWalk::mark() {
+  marked_stripe_ = stripe_;
+  had_been_around_ = has_been_around_;
+  for (auto& [index, places] : places_) {
+    Stripe& stripe = store_.stripes_[index];
+    const std::lock_guard lock(stripe.mutex);
+    stripe.buckets.put_beside(places.mark, places.here);
+  }
+}
+
+void Store::BucketWalk::rewind() {
+  stripe_ = marked_stripe_;
+  has_been_around_ = had_been_around_;
+  stripes_left_ = stripe_count;
+  first_left_ = 0;
+  for (auto& [index, places] : places_) {
+    Stripe& stripe = store_.stripes_[index];
+    const std::lock_guard lock(stripe.mutex);
+    stripe.buckets.put_beside(places.here, places.mark);
+  }
+}
+
+void Store::BucketWalk::erase_passed() {
+  for (auto& [index, places] : places_) {
+    Stripe& stripe = store_.stripes_[index];
+    bool is_over = false;
+    while (!is_over) {
+      std::vector<Rows::node_type> gone;  // freed when the lock is not held any more
+      {
+        const std::lock_guard lock(stripe.mutex);
+        while (!is_over && gone.size() < limits::bucket_step_rows) {
+          auto* const place = stripe.buckets.passed(places.here);
+          is_over = place == nullptr;
+          if (is_over) break;
+          const auto& row = static_cast<const Row&>(*place);
+          gone.push_back(store_.take(stripe, stripe.rows.find(KeyView{row.key, row.hash})));
+        }
+      }
+      std::size_t bytes = 0;
+      for (const auto& row : gone) bytes += row.mapped()->cost_bytes;
+      gone.clear();
+      store_.memory_->give_back(bytes);
+    }
+  }
+}
+
 // A bucket that was cut keeps its number, so what it has lost lies there; what it has kept is
 // looked at in vain. Where the numbers mean something else by now, all buckets are looked at.
 void Store::follow(TopologyPointer topology) {

@@ -1,4 +1,4 @@
-// What a giver sends, batch after batch, and what becomes of it at the taker's store.
+// What a giver sends, batch after batch. What becomes of it: tests/cache/restored_response_test.cc.
 #include "cache/bucket_source.h"
 
 #include <gtest/gtest.h>
@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
 #include "cache/moved_response.h"
-#include "cache/purge_log.h"
-#include "tests/cache/some_part.h"
 #include "tests/cache/some_response.h"
 #include "tests/tier/some_membership.h"
 
@@ -22,7 +21,6 @@ constexpr TimePoint now = support::FakeClock::start;
 constexpr SteadyPoint steady{std::chrono::hours{1}};
 constexpr AskedAt asked{now, steady};
 constexpr std::size_t store_bytes = 64 * limits::kMiB;
-constexpr Store::Warmth warm = Store::Warmth::warm;
 
 CacheKey key_of(const std::string& path, shard::Bucket bucket) {
   http::Target target;
@@ -31,6 +29,17 @@ CacheKey key_of(const std::string& path, shard::Bucket bucket) {
   key.assign(http::Scheme::http, "a.test", target, "");
   key.bucket = bucket;
   return key;
+}
+
+std::string text_of(MovedBatch batch) {
+  const std::size_t size_bytes = batch.size_bytes();
+  http::Body body = std::move(batch).body();
+  std::string text;
+  const auto pulled = body.take();
+  if (!pulled || !*pulled) return text;
+  for (const std::string_view piece : (*pulled)->pieces) text += piece;
+  EXPECT_EQ(text.size(), size_bytes);
+  return text;
 }
 
 // Replica `a`, which holds everything, in a tier to which `b` has come.
@@ -58,7 +67,7 @@ struct Giver {
     std::vector<MovedBucket> buckets;
   };
   Batch batch(std::uint64_t number) {
-    const std::string text = source.batch("b", number, asked);
+    const std::string text = text_of(source.batch("b", number, asked));
     Batch batch;
     for (std::string_view left = text; !left.empty();) {
       const auto item = take_moved(left, asked);
@@ -200,6 +209,131 @@ TEST(BucketSource, ALargeBucketComesInSeveralBatchesAndIsGivenWithTheLast) {
   EXPECT_EQ(giver.store.count_of(bucket), 0U);
 }
 
+// A purge asks for the same batch again: what came before it does not come again.
+TEST(BucketSource, ABatchThatIsAskedForAgainBeginsWhereItBegan) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const auto names = [](const std::vector<std::string>& bodies) {
+    std::set<char> names;
+    for (const std::string& body : bodies) names.insert(body.front());
+    return names;
+  };
+  for (char name = 'a'; name < 'k'; ++name) {
+    giver.put(std::string("/") + name, bucket,
+              std::string(limits::move_batch_size_bytes / 4, name));
+  }
+  std::multiset<char> sent_or_removed;
+  std::uint64_t number = 0;
+  while (giver.holders.answers_for(bucket)) {
+    auto lost = names(giver.batch(++number).bodies);
+    ASSERT_FALSE(lost.empty());
+    const char removed = *lost.begin();
+    lost.erase(removed);
+    giver.store.erase(key_of(std::string("/") + removed, bucket));
+    const auto again = names(giver.batch(number).bodies);
+    EXPECT_FALSE(again.contains(removed));
+    EXPECT_TRUE(std::includes(again.begin(), again.end(), lost.begin(), lost.end()));
+    sent_or_removed.insert(removed);
+    sent_or_removed.insert(again.begin(), again.end());
+  }
+  EXPECT_GT(number, 1U);
+  EXPECT_EQ(sent_or_removed,
+            (std::multiset<char>{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'}));
+  static_cast<void>(giver.batch(number + 1));
+  EXPECT_EQ(giver.store.count_of(bucket), 0U);
+}
+
+TEST(BucketSource, VariantsOfAKeyComeInSeveralBatches) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const auto varying = fields_of({{"Cache-Control", "max-age=60"}, {"Vary", "Accept"}});
+  std::multiset<std::string> put, sent;
+  for (const std::string name : {"a", "b", "c"}) {
+    const std::string body = name + std::string(limits::move_batch_size_bytes, 'x');
+    const auto response = response_of(varying, body, fields_of({{"Accept", name}}));
+    ASSERT_TRUE(giver.store.put(key_of("/", bucket), response, giver.store.purge_count()));
+    put.insert(body);
+  }
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    static_cast<void>(giver.batch(number));
+    const auto batch = giver.batch(number);
+    ASSERT_EQ(batch.bodies.size(), 1U);
+    sent.insert(batch.bodies.front());
+  }
+  EXPECT_EQ(sent, put);
+  static_cast<void>(giver.rest(4));
+  EXPECT_EQ(giver.store.count_of(bucket), 0U);
+}
+
+// Each batch is followed by as much that is new: there is no end to it.
+TEST(BucketSource, ABucketInWhichAsMuchIsStoredAsMovesIsGivenInTheEnd) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::string body(limits::move_batch_size_bytes / 2, 'x');
+  int stored = 0;
+  const auto store_more = [&] {
+    for (int i = 0; i < 4; ++i) giver.put("/" + std::to_string(stored++), bucket, body);
+  };
+  store_more();
+  std::uint64_t number = 0;
+  std::size_t sent = 0;
+  while (giver.holders.answers_for(bucket)) {
+    ASSERT_LT(number, 10 * limits::move_repeats);
+    sent += giver.batch(++number).bodies.size();
+    store_more();
+  }
+  EXPECT_GE(number, limits::move_repeats);
+  const std::size_t left = static_cast<std::size_t>(stored) - sent;
+  const auto rest = giver.rest(++number);
+  EXPECT_EQ(rest.bodies.size(), left) << "the rest comes after it";
+  EXPECT_EQ(giver.store.count_of(bucket), 0U);
+  EXPECT_FALSE(giver.holders.own().has_copies(bucket));
+}
+
+TEST(BucketSource, ABatchThatIsAskedForOftenCountsOnce) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  for (int i = 0; i < 4; ++i) {
+    giver.put("/" + std::to_string(i), bucket, std::string(limits::move_batch_size_bytes, 'x'));
+  }
+  static_cast<void>(giver.batch(1));
+  for (unsigned i = 0; i < 2 * limits::move_repeats; ++i) {
+    EXPECT_EQ(giver.batch(2).bodies.size(), 1U);
+  }
+  EXPECT_TRUE(giver.holders.answers_for(bucket));
+}
+
+// It goes through all that it has before anything counts as stored meanwhile.
+TEST(BucketSource, ABucketInWhichMuchIsStoredIsGivenWhenAllThatItHadIsSent) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::string body(limits::move_batch_size_bytes, 'x');
+  constexpr int had = 30;
+  for (int i = 0; i < had; ++i) giver.put("/" + std::to_string(i), bucket, "old" + body);
+  std::uint64_t number = 0;
+  int sent = 0;
+  while (giver.holders.answers_for(bucket)) {
+    const auto batch = giver.batch(++number);
+    for (const std::string& moved : batch.bodies) sent += moved.starts_with("old") ? 1 : 0;
+    if (number % 2 == 0) giver.put("/new" + std::to_string(number), bucket, body);
+  }
+  EXPECT_EQ(sent, had);
+}
+
+TEST(BucketSource, FetchesDoNotHoldUpABucketThatHasBegunToMove) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::string body(limits::move_batch_size_bytes, 'x');
+  giver.put("/1", bucket, body);
+  giver.put("/2", bucket, body);
+  static_cast<void>(giver.batch(1));
+  const auto flight = giver.flights.join(key_of("/3", bucket), "", 0);
+  static_cast<void>(giver.rest(2));
+  EXPECT_FALSE(giver.holders.answers_for(bucket));
+  EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "what is being fetched is to follow";
+  giver.flights.leave(*flight.flight);
+}
+
 TEST(BucketSource, WhatIsRefreshedMeanwhileComesAfterwards) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
@@ -257,119 +391,8 @@ TEST(BucketSource, ABucketInWhichSomethingIsAlwaysFetchedIsGivenInTheEnd) {
 TEST(BucketSource, NobodyElseGetsAnything) {
   Giver giver;
   giver.put("/x", giver.buckets[0], "x");
-  EXPECT_EQ(giver.source.batch("a", 1, asked), "");
-  EXPECT_EQ(giver.source.batch("stranger", 1, asked), "");
-}
-
-// --- The taker's store.
-
-TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
-  Store store(store_bytes);
-  std::size_t may_evict_bytes = 0;
-  const CacheKey key = key_of("/x", 7);
-  const auto at = [](TimePoint received) {
-    const auto head = response_of("")->head;
-    Freshness freshness = head->freshness();
-    freshness.received = received;
-    return StoredResponse{StoredHead::restored({200, freshness, {}, {}, "OK", head->lines()}),
-                          nullptr};
-  };
-  const auto restore = [&](TimePoint received, std::string_view body) {
-    return store.restore(key, at(received), body, warm, store.purge_count(), may_evict_bytes);
-  };
-  EXPECT_TRUE(restore(now, "first"));
-  EXPECT_EQ(body_of(store.find(key, {}).response), "first");
-  EXPECT_TRUE(restore(now - Seconds{1}, "older"));
-  EXPECT_EQ(body_of(store.find(key, {}).response), "first");
-  EXPECT_TRUE(restore(now + Seconds{1}, "younger"));
-  EXPECT_EQ(body_of(store.find(key, {}).response), "younger");
-  EXPECT_EQ(store.count_of(7), 1U);
-  EXPECT_FALSE(store.restore(key, at(now + Seconds{2}), "purged", warm, store.purge_count() + 1,
-                             may_evict_bytes));
-  EXPECT_EQ(body_of(store.find(key, {}).response), "younger");
-  store.erase(key);
-  EXPECT_EQ(store.entries(), 0U);
-}
-
-// Who asked for a part could not wait for the whole, which came behind it and was thrown away.
-TEST(RestoredResponse, TheWholeThatComesBehindAPartOfItIsKept) {
-  for (const std::string_view etag : {"\"1\"", ""}) {
-    Store store(store_bytes);
-    std::size_t may_evict_bytes = 0;
-    const CacheKey key = key_of("/x", 7);
-    const std::size_t before = store.used_bytes();
-    ASSERT_TRUE(store.put(key, part_of("234", 2, 6, etag), store.purge_count()));
-    StoredResponse whole = *whole_of("012345", etag);
-    Freshness freshness = whole.head->freshness();
-    freshness.received -= Seconds{1};
-    whole.head = StoredHead::restored({200, freshness, {}, {}, "OK", whole.head->lines()});
-    EXPECT_TRUE(store.restore(key, whole, "012345", warm, store.purge_count(), may_evict_bytes));
-    EXPECT_EQ(body_of(store.find(key, {}).response), "012345");
-    EXPECT_FALSE(store.find(key, {}).response->extent);
-    store.erase(key);
-    EXPECT_EQ(store.used_bytes(), before);
-  }
-}
-
-TEST(RestoredResponse, TakesWhatItCostsAndNoMore) {
-  Store store(store_bytes);
-  std::size_t may_evict_bytes = 0;
-  const std::size_t before = store.used_bytes();
-  for (int i = 0; i < 3; ++i) {  // the second and the third find it there
-    EXPECT_TRUE(store.restore(key_of("/x", 7), *response_of(""), std::string(100'000, 'x'), warm,
-                              store.purge_count(), may_evict_bytes));
-  }
-  EXPECT_GE(store.used_bytes() - before, 100'000U);
-  EXPECT_LE(store.used_bytes() - before, 110'000U);
-  store.erase(key_of("/x", 7));
-  EXPECT_EQ(store.used_bytes(), before);
-}
-
-// The warmest comes first: what comes later must not push it out.
-TEST(RestoredResponse, WhatIsColdTakesFreeRoomAloneAndGoesFirst) {
-  Store store(4 * limits::kMiB);
-  const std::string body(100'000, 'x');
-  std::size_t may_evict_bytes = limits::kMiB;
-  const auto restore = [&](const std::string& path, Store::Warmth warmth) {
-    return store.restore(key_of(path, 2), *response_of(""), body, warmth, store.purge_count(),
-                         may_evict_bytes);
-  };
-  std::size_t restored = 0;
-  while (restored < 100 && restore("/cold" + std::to_string(restored), Store::Warmth::cold)) {
-    ++restored;
-  }
-  EXPECT_GT(restored, 20U);
-  EXPECT_LT(restored, 60U);
-  EXPECT_EQ(store.evictions(), 0U);
-  EXPECT_TRUE(restore("/warm", warm));
-  for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(
-        store.put(key_of("/own" + std::to_string(i), 1), response_of(body), store.purge_count()));
-    static_cast<void>(store.find(key_of("/warm", 2), {}));
-  }
-  // Stripes take turns, whatever they hold.
-  EXPECT_LE(store.count_of(2), 5U);
-  EXPECT_NE(store.find(key_of("/warm", 2), {}).response, nullptr);
-}
-
-TEST(RestoredResponse, PushesOutOnlySoMuchAsItMay) {
-  Store store(4 * limits::kMiB);
-  const std::string body(100'000, 'x');
-  for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(
-        store.put(key_of("/own" + std::to_string(i), 1), response_of(body), store.purge_count()));
-  }
-  const std::uint64_t evicted = store.evictions();
-  std::size_t may_evict_bytes = limits::kMiB;
-  std::size_t restored = 0;
-  for (int i = 0; i < 60; ++i) {
-    restored += store.restore(key_of("/moved" + std::to_string(i), 2), *response_of(""), body, warm,
-                              store.purge_count(), may_evict_bytes);
-  }
-  EXPECT_GE(restored, 8U);
-  EXPECT_LE(restored, 12U);
-  EXPECT_LE(store.evictions() - evicted, 14U);
-  EXPECT_GT(store.count_of(1), 20U);
+  EXPECT_TRUE(giver.source.batch("a", 1, asked).is_empty());
+  EXPECT_TRUE(giver.source.batch("stranger", 1, asked).is_empty());
 }
 
 }  // namespace

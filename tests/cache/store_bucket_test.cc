@@ -183,6 +183,109 @@ TEST(StoreBuckets, AListOfManyStepsIsWhole) {
   EXPECT_TRUE(store.entries_of(2).empty());
 }
 
+// The body of the next entry; empty: there is no more.
+std::string next_of(Store::BucketWalk& walk) {
+  const auto entry = walk.next();
+  return entry ? body_of(entry->variants.back()) : "";
+}
+
+// All in one stripe, so that there is one order.
+CacheKey key_numbered(std::uint64_t number) {
+  CacheKey key{"k" + std::to_string(number), 1, 0, number};
+  key.bucket = 1;
+  return key;
+}
+
+Lines rest_of(Store::BucketWalk& walk) {
+  Lines lines;
+  for (std::string next = next_of(walk); !next.empty(); next = next_of(walk)) lines.push_back(next);
+  return lines;
+}
+
+TEST(StoreBuckets, AWalkSeesWhatIsStoredMeanwhile) {
+  Store store(store_bytes);
+  const auto put = [&](std::uint64_t number, const std::string& body) {
+    ASSERT_TRUE(store.put(key_numbered(number), response_of(body), 0));
+  };
+  for (std::uint64_t number = 0; number < 4; ++number) put(number, std::to_string(number));
+  Store::BucketWalk walk(store, 1);
+  EXPECT_EQ(next_of(walk), "0");
+  EXPECT_EQ(next_of(walk), "1");
+  put(0, "0 again");
+  const auto third = store.find(key_numbered(3), {}).response;
+  ASSERT_TRUE(store.replace(key_numbered(3), third, response_of("3 again")));
+  store.erase(key_numbered(2));
+  put(4, "4");
+  EXPECT_EQ(rest_of(walk), (Lines{"0 again", "3 again", "4"}));
+  put(1, "1 again");
+  EXPECT_EQ(rest_of(walk), Lines{"1 again"});
+  EXPECT_EQ(rest_of(walk), Lines{});
+}
+
+TEST(StoreBuckets, AWalkIsNotOverBecauseSomethingWasErasedBeforeIt) {
+  Store store(store_bytes);
+  // In stripes of their own, those that come later behind the walk.
+  const auto key_in_stripe = [](std::uint64_t stripe) {
+    CacheKey key = key_numbered(stripe);
+    key.hash = stripe << 8;
+    return key;
+  };
+  for (const std::uint64_t stripe : {30, 40, 50}) {
+    ASSERT_TRUE(store.put(key_in_stripe(stripe), response_of("first"), 0));
+  }
+  Store::BucketWalk walk(store, 1);
+  EXPECT_EQ(next_of(walk), "first");
+  store.erase(key_in_stripe(50));
+  for (const std::uint64_t stripe : {10, 20}) {
+    ASSERT_TRUE(store.put(key_in_stripe(stripe), response_of("later"), 0));
+  }
+  EXPECT_EQ(rest_of(walk), (Lines{"first", "later", "later"}));
+}
+
+TEST(StoreBuckets, AWalkGoesBackToItsMark) {
+  Store store(store_bytes);
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    ASSERT_TRUE(store.put(key_numbered(number), response_of(std::to_string(number)), 0));
+  }
+  Store::BucketWalk walk(store, 1);
+  EXPECT_EQ(next_of(walk), "0");
+  walk.rewind();
+  EXPECT_EQ(next_of(walk), "0") << "there was no mark";
+  walk.mark();
+  EXPECT_EQ(next_of(walk), "1");
+  store.erase(key_numbered(0));
+  EXPECT_EQ(next_of(walk), "2");
+  walk.rewind();
+  EXPECT_EQ(rest_of(walk), (Lines{"1", "2", "3"}));
+  Store::BucketWalk other(store, 1);
+  EXPECT_EQ(rest_of(other), (Lines{"1", "2", "3"})) << "walks do not meet each other";
+  EXPECT_EQ(rest_of(walk), Lines{});
+}
+
+TEST(StoreBuckets, AWalkErasesWhatItHasPassed) {
+  constexpr std::size_t many = 3 * limits::bucket_step_rows;
+  Store store(store_bytes);
+  const std::size_t before = store.used_bytes();
+  for (std::uint64_t number = 0; number < many; ++number) {
+    ASSERT_TRUE(store.put(key_numbered(number), response_of(std::to_string(number)), 0));
+  }
+  {
+    Store::BucketWalk walk(store, 1);
+    for (std::size_t passed = 0; passed + 1 < many; ++passed) static_cast<void>(next_of(walk));
+    ASSERT_TRUE(store.put(key_numbered(5), response_of("5 again"), 0));
+    walk.erase_passed();
+    EXPECT_EQ(store.count_of(1), 2U);
+    EXPECT_EQ(rest_of(walk), (Lines{std::to_string(many - 1), "5 again"}));
+    walk.erase_passed();
+    EXPECT_EQ(store.count_of(1), 0U);
+    EXPECT_EQ(rest_of(walk), Lines{});
+    EXPECT_EQ(store.used_bytes(), before);
+    ASSERT_TRUE(store.put(key_numbered(7), response_of("7"), 0));
+    EXPECT_EQ(rest_of(walk), Lines{"7"});
+  }
+  EXPECT_EQ(store.entries_of(1).size(), 1U) << "the walk is gone, and what it saw is not";
+}
+
 // Between two steps of a walk entries go, come, and go to another bucket, those around its place
 // too.
 TEST(BucketLists, AWalkKeepsItsPlaceWhateverComesAndGoes) {
@@ -251,6 +354,10 @@ TEST(StoreBuckets, AreRightFromAllThreads) {
           ASSERT_EQ(entry.key.bucket, bucket);
           ASSERT_FALSE(entry.variants.empty());
         }
+        Store::BucketWalk walk(store, bucket);
+        for (unsigned i = 0; i < paths && walk.next(); ++i) walk.mark();
+        walk.rewind();
+        if (bucket == 0) walk.erase_passed();
       }
     }
   });

@@ -68,8 +68,8 @@ MUTANTS = (
         (
             Edit(
                 SOURCE,
-                "std::string batch = make_batch(giving, taker, now);",
-                "std::string batch = make_batch(giving, taker, now);"
+                "MovedBatch batch = make_batch(giving, taker, now);",
+                "MovedBatch batch = make_batch(giving, taker, now);"
                 "if (MUTANT) end_last(giving, taker);",
             ),
         ),
@@ -226,8 +226,8 @@ MUTANTS = (
         (
             Edit(
                 SOURCE,
-                "return !authority.given_over(given.bucket, taker);",
-                "return !authority.given_over(given.bucket, taker) && !MUTANT;",
+                "return !authority.given_over(given->bucket, taker);",
+                "return !authority.given_over(given->bucket, taker) && !MUTANT;",
             ),
         ),
     ),
