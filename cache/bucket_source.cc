@@ -128,7 +128,8 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
   if (is_busy && !giving.moving) {
     if (gift->epoch == 0) return true;  // when it is there
-    if (gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
+    const bool is_soon_given = !is_large(bucket, now.resident);
+    if (is_soon_given && gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
       holders_.take_back(bucket);
       return true;
     }
@@ -144,6 +145,14 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   batch.append(MovedBucket{bucket, gift->epoch, gift->known_buckets});
   giving.given.push_back(std::move(giving.moving));
   return true;
+}
+
+// More than a batch has room for: fetches would hold it up for long, and what they store comes
+// after it in any case.
+bool BucketSource::is_large(shard::Bucket bucket, TimePoint now) {
+  Moving all(store_, bucket);
+  MovedBatch batch;
+  return !add_stored(all, Store::Warmth::cold, now, batch);
 }
 
 // False: the batch is full. A purge may have removed what the walk has passed.
