@@ -230,13 +230,13 @@ TEST(StoreBuckets, AWalkIsNotOverBecauseSomethingWasErasedBeforeIt) {
     key.hash = stripe << 8;
     return key;
   };
-  for (const std::uint64_t stripe : {30, 40, 50}) {
+  for (const std::uint64_t stripe : {30U, 40U, 50U}) {
     ASSERT_TRUE(store.put(key_in_stripe(stripe), response_of("first"), 0));
   }
   Store::BucketWalk walk(store, 1);
   EXPECT_EQ(next_of(walk), "first");
   store.erase(key_in_stripe(50));
-  for (const std::uint64_t stripe : {10, 20}) {
+  for (const std::uint64_t stripe : {10U, 20U}) {
     ASSERT_TRUE(store.put(key_in_stripe(stripe), response_of("later"), 0));
   }
   EXPECT_EQ(rest_of(walk), (Lines{"first", "later", "later"}));
