@@ -121,15 +121,13 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   // Before flights are looked at: whoever begins one from here on asks the taker.
   //   1. a fetch begins, since we have the authority    1'. the bucket is given
   //   2. the bucket is given                            2'. a fetch asks the taker
-  //   3. the fetch is seen: the gift is taken back; or, once the bucket has begun to move, what the
-  //      fetch stores lies before the walk, and comes after the bucket
+  //   3. the fetch is seen: the gift is taken back
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
-  if (is_busy && !giving.moving) {
+  if (is_busy) {
     if (gift->epoch == 0) return true;  // when it is there
-    const bool is_soon_given = !is_large(bucket, now.resident);
-    if (is_soon_given && gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
+    if (gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
       holders_.take_back(bucket);
       return true;
     }
@@ -145,14 +143,6 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   batch.append(MovedBucket{bucket, gift->epoch, gift->known_buckets});
   giving.given.push_back(std::move(giving.moving));
   return true;
-}
-
-// More than a batch has room for: fetches would hold it up for long, and what they store comes
-// after it in any case.
-bool BucketSource::is_large(shard::Bucket bucket, TimePoint now) {
-  Moving all(store_, bucket);
-  MovedBatch batch;
-  return !add_stored(all, Store::Warmth::cold, now, batch);
 }
 
 // False: the batch is full. A purge may have removed what the walk has passed.

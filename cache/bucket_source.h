@@ -99,7 +99,6 @@ class BucketSource {
   [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);
   [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, const AskedAt& now,
                                MovedBatch& batch);
-  [[nodiscard]] bool is_large(shard::Bucket bucket, TimePoint now);
   [[nodiscard]] bool add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
                                 MovedBatch& batch);
 

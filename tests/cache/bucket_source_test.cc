@@ -320,19 +320,6 @@ TEST(BucketSource, ABucketInWhichMuchIsStoredIsGivenWhenAllThatItHadIsSent) {
   EXPECT_EQ(sent, had);
 }
 
-TEST(BucketSource, FetchesDoNotHoldUpALargeBucket) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  const std::string body(limits::move_batch_size_bytes, 'x');
-  giver.put("/1", bucket, body);
-  giver.put("/2", bucket, body);
-  const auto flight = giver.flights.join(key_of("/3", bucket), "", 0);
-  static_cast<void>(giver.rest(1));
-  EXPECT_FALSE(giver.holders.answers_for(bucket));
-  EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "what is being fetched is to follow";
-  giver.flights.leave(*flight.flight);
-}
-
 TEST(BucketSource, WhatIsRefreshedMeanwhileComesAfterwards) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
