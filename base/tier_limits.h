@@ -61,12 +61,21 @@ constexpr size_t move_batch_buckets = 256;
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;
 constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn
-// {} for a shard to move (--split-writes wait), since it was last heard that it does | it is
-// fetched, and is sent with a later batch
+// {} for a bucket to move (a shard with --split-writes wait, or one in which as much is stored as
+// moves) | it is fetched, and is sent with a later batch
 constexpr Milliseconds split_wait{250};
-// {} more batches of a bucket in which something is stored all the time | it is given as it is; the
-// rest comes after it
-constexpr unsigned move_repeats = 8;
+// {} since the last batch | no fetch waits for a bucket to move: whoever it is for may be gone
+constexpr Milliseconds move_silence{2'500};
+// {} that something of a bucket is being fetched when all else of it has moved | it is given
+// nevertheless, and what is fetched comes after it
+constexpr Milliseconds move_flight_patience{2'000};
+// {} times what stood in a bucket when it began to move, and {} batches | as much is stored as
+// moves: its fetches wait
+constexpr size_t move_log_factor = 4;
+constexpr size_t move_log_batches = 8;
+// {} times as much, and {} batches | it is given as it is, and the rest comes after it
+constexpr size_t move_log_factor_most = 8;
+constexpr size_t move_log_batches_most = 64;
 // {} since the last batch that had nothing, or did not come | a giver is asked again
 constexpr Milliseconds move_pause{250};
 // {} | whether anything is stored that another one is to have and nobody knows of

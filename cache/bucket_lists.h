@@ -27,8 +27,9 @@ class BucketPlace : public boost::intrusive::list_base_hook<> {
 };
 
 // The entries of a stripe by their bucket, what has changed last at the front. A walk goes one way
-// or the other: step() sees each entry once and no change, next() goes on until it has seen every
-// change. Not thread-safe: each stripe has its own, used under the stripe's lock.
+// or the other: step() sees each entry once at most, and none that changes meanwhile; next() goes
+// on until it has seen every change. Not thread-safe: each stripe has its own, used under the
+// stripe's lock.
 class BucketLists {
  public:
   void add(BucketPlace& entry, shard::Bucket bucket) {

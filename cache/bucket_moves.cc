@@ -71,6 +71,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   struct State {
     bool is_under_way = false;
     SteadyPoint not_before{};
+    std::uint64_t next_number = 1;  // of a batch: numbers go on while none is lost
   };
   struct Batch {
     std::string content;
@@ -112,13 +113,17 @@ class Moves : public std::enable_shared_from_this<Moves> {
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
-    for (std::uint64_t number = 1; !core_.core.stopped();) {
+    std::uint64_t number = std::exchange(states_[giver.name].next_number, 1);
+    while (!core_.core.stopped()) {
       co_await wait_for_room(giver.name);
       if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
       const SteadyPoint asked = core_.core.clock().steady_now();
       auto batch = co_await ask(giver, number);
       if (!batch) co_return batch.error();
-      if (batch->content.empty()) break;
+      if (batch->content.empty()) {
+        states_[giver.name].next_number = number + 1;
+        break;
+      }
       const auto content = read(*batch);
       if (!content) co_return content.error();
       pay_for(*batch, giver.name, asked);

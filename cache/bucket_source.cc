@@ -16,6 +16,8 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   } else if (giving.number != 0 && number == giving.number + 1) {
     end_last(giving, taker);
   } else {
+    // It may have nothing of what it was sent.
+    for (auto& left : giving.later) left.second.moving.reset();
     begin(giving, taker, now.steady);
   }
   if (giving.next == giving.order.size()) begin(giving, taker, now.steady);
@@ -25,28 +27,41 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   if (giving.moving) giving.moving->mark();
   giving.given.clear();
   MovedBatch batch = make_batch(giving, taker, now);
-  // What is to be given may be other buckets when it asks again.
-  if (batch.is_empty()) giving.number = 0;
-  if (batch.is_empty() && giving.left_for_later.empty()) givings_.erase(taker);
+  const bool has_behind = std::any_of(givings_.begin(), givings_.end(), [](const auto& to) {
+    return to.second.has_moving([](const Moving& moving) { return moving.is_behind(); });
+  });
+  behind_until_.store(has_behind ? now.steady + limits::move_silence : SteadyPoint{});
+  if (batch.is_empty() && giving.later.empty()) givings_.erase(taker);
   return batch;
 }
 
 bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
+  const auto is_it = [bucket](const Moving& moving) { return moving.bucket == bucket; };
   const std::lock_guard lock(mutex_);
   return std::any_of(givings_.begin(), givings_.end(), [&](const auto& to) {
     const Giving& giving = to.second;
-    if (now - giving.asked_at >= limits::split_wait) return false;
-    const bool is_sent_in_part = giving.moving && giving.moving->bucket == bucket;
-    return is_sent_in_part ||
+    if (now - giving.asked_at >= limits::move_silence) return false;
+    return giving.has_moving(is_it) ||
            std::any_of(giving.given.begin(), giving.given.end(),
-                       [&](const auto& given) { return given->bucket == bucket; });
+                       [&](const auto& given) { return is_it(*given); });
+  });
+}
+
+bool BucketSource::is_behind(shard::Bucket bucket, SteadyPoint now) {
+  if (now >= behind_until_.load()) return false;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(givings_.begin(), givings_.end(), [&](const auto& to) {
+    return now - to.second.asked_at < limits::move_silence &&
+           to.second.has_moving([bucket](const Moving& moving) {
+             return moving.bucket == bucket && moving.is_behind();
+           });
   });
 }
 
 // The warmest first; those that are not known to be warm by number.
 void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint now) {
   std::vector<shard::Bucket> buckets = holders_.to_give(taker);
-  std::erase_if(giving.left_for_later, [&](const auto& left) {
+  std::erase_if(giving.later, [&](const auto& left) {
     return !std::binary_search(buckets.begin(), buckets.end(), left.first);
   });
   std::vector<std::size_t> rank(shard::bucket_count, shard::bucket_count);
@@ -67,9 +82,14 @@ void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint n
   }
 }
 
-// Only the first bucket of a batch had begun before it: the others begin anew.
+// Of what was given, only the first had begun before the batch: the others begin anew.
 void BucketSource::rewind(Giving& giving) {
+  if (giving.next_before == giving.order.size()) return;
   const shard::Bucket first = giving.order[giving.next_before];
+  for (std::size_t i = giving.next_before; i < giving.next; ++i) {
+    const auto left = giving.later.find(giving.order[i]);
+    if (left != giving.later.end() && left->second.moving) left->second.moving->rewind();
+  }
   if (!giving.given.empty() && giving.given.front()->bucket == first) {
     giving.moving = std::move(giving.given.front());
   } else if (giving.next != giving.next_before) {
@@ -88,13 +108,20 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
   });
   for (const auto& given : giving.given) {
     given->walk.erase_passed();
-    giving.left_for_later.erase(given->bucket);
+    giving.later.erase(given->bucket);
   }
   holders_.change([&](tier::Authority& authority) {
     for (const auto& given : giving.given) {
       if (is_empty(given->bucket)) authority.emptied(given->bucket);
     }
   });
+  // The rest is what its taker may be asked for next.
+  for (const auto& given : giving.given) {
+    if (store_.count_of(given->bucket) == 0) continue;
+    const auto next = giving.order.begin() + static_cast<std::ptrdiff_t>(giving.next);
+    giving.order.insert(next, given->bucket);
+    if (giving.next <= giving.warm) ++giving.warm;
+  }
 }
 
 bool BucketSource::is_empty(shard::Bucket bucket) {
@@ -125,18 +152,16 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
-  if (is_busy) {
-    if (gift->epoch == 0) return true;  // when it is there
-    if (gift->is_new && giving.left_for_later[bucket]++ < limits::move_repeats) {
-      holders_.take_back(bucket);
-      return true;
-    }
-  }
-  if (!giving.moving) giving.moving = std::make_unique<Moving>(store_, bucket);
+  if (is_busy && gift->epoch == 0) return true;  // when it is there
+  if (!giving.moving) giving.moving = next_moving(giving);
   const auto warmth = giving.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
   if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
     if (gift->is_new) holders_.take_back(bucket);
     return false;
+  }
+  if (is_busy && gift->is_new && leave_for_later(giving, now.steady)) {
+    holders_.take_back(bucket);
+    return true;
   }
   const auto [first, last] = giving.marks.equal_range(bucket);
   for (auto mark = first; mark != last; ++mark) batch.append(mark->second, now.steady);
@@ -145,24 +170,42 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   return true;
 }
 
+std::unique_ptr<BucketSource::Moving> BucketSource::next_moving(Giving& giving) {
+  const shard::Bucket bucket = giving.order[giving.next];
+  const auto left = giving.later.find(bucket);
+  if (left == giving.later.end() || !left->second.moving) {
+    return std::make_unique<Moving>(store_, bucket);
+  }
+  // Whatever it was sent of it before this batch has arrived.
+  left->second.moving->mark();
+  return std::move(left->second.moving);
+}
+
+bool BucketSource::leave_for_later(Giving& giving, SteadyPoint now) {
+  const auto [left, is_new] = giving.later.try_emplace(giving.moving->bucket, Later{now, nullptr});
+  if (now - left->second.since >= limits::move_flight_patience) return false;
+  left->second.moving = std::move(giving.moving);
+  return true;
+}
+
 // False: the batch is full. A purge may have removed what the walk has passed.
 bool BucketSource::add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
                               MovedBatch& batch) {
-  auto& [key, unsent, left, repeated] = moving.now;
+  auto& [key, unsent, sent, batches] = moving.now;
   while (true) {
     while (!unsent.empty()) {
       if (batch.size_bytes() >= limits::move_batch_size_bytes) {
-        if (moving.walk.has_been_around() || left == 0) ++repeated;
+        ++batches;
         return false;
       }
       const StoredPointer variant = unsent.back().lock();
       unsent.pop_back();
-      left -= std::min<std::size_t>(left, 1);
       if (!variant || !store_.holds(key, variant)) continue;
+      ++sent;
       if (variant->body->size_bytes > limits::moved_response_size_bytes) continue;
       batch.append(key, *variant, warmth, now);
     }
-    if (repeated >= limits::move_repeats) return true;
+    if (moving.is_hopeless()) return true;
     auto entry = moving.walk.next();
     if (!entry) return true;
     key = std::move(entry->key);

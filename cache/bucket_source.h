@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "cache/flight_table.h"
 #include "cache/holders.h"
 #include "cache/moved_response.h"
@@ -26,9 +29,11 @@ namespace ringside::cache {
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
-//      meets it. A bucket in which as much is stored as moves is given after
-//      limits::move_repeats such batches; the rest comes after it, and is asked for here until
-//      then. What is removed meanwhile is a purge's to care for (PurgeLog).
+//      meets it. If that takes so long that as much is stored as moves, fetches of the bucket wait
+//      for it; if even that is in vain, it is given as it is (limits::move_log_factor_most). What
+//      is removed meanwhile is a purge's to care for (PurgeLog).
+//   4. A bucket of which something is being fetched is not given, for
+//      limits::move_flight_patience: its walk goes on when it is its turn again.
 //
 // The same number again is answered anew, with what is there by then: so nothing is lost with an
 // answer. Any other number is a new beginning. Thread-safe.
@@ -42,15 +47,16 @@ class BucketSource {
   [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
                                  const AskedAt& now);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
-  // False where no batch was asked for since limits::split_wait: the taker may be gone.
+  // False where no batch was asked for since limits::move_silence: the taker may be gone.
   [[nodiscard]] bool is_moving(shard::Bucket bucket, SteadyPoint now);
+  // Whether as much is stored of it as moves, as long as batches are asked for.
+  [[nodiscard]] bool is_behind(shard::Bucket bucket, SteadyPoint now);
 
  private:
   // A bucket that has begun to move.
   struct Moving {
-    Moving(Store& store, shard::Bucket its_bucket) : bucket(its_bucket), walk(store, its_bucket) {
-      now.left = 2 * store.count_of(its_bucket);
-    }
+    Moving(Store& store, shard::Bucket its_bucket)
+        : bucket(its_bucket), stood(store.count_of(its_bucket)), walk(store, its_bucket) {}
     void mark() {
       walk.mark();
       marked = now;
@@ -59,21 +65,32 @@ class BucketSource {
       walk.rewind();
       now = marked;
     }
+    [[nodiscard]] bool is_behind() const noexcept {
+      return now.sent >= limits::move_log_factor * stood && now.batches >= limits::move_log_batches;
+    }
+    [[nodiscard]] bool is_hopeless() const noexcept {
+      return now.sent >= limits::move_log_factor_most * stood &&
+             now.batches >= limits::move_log_batches_most;
+    }
 
     const shard::Bucket bucket;
+    const std::size_t stood;  // there when it began, stored responses
     Store::BucketWalk walk;
     struct State {
       // What the walk has passed, and no batch had room for: variants of one key, the next one
       // last.
       CacheKey key{};
       std::vector<std::weak_ptr<const StoredResponse>> unsent{};
-      // Of twice what stood there when it began. A walk comes around with less, unless more is
-      // stored than moves.
-      std::size_t left = 0;
-      unsigned repeated = 0;  // batches full of what was stored since
+      std::size_t sent = 0;     // stored responses
+      std::size_t batches = 0;  // full of them
     };
     State now{};
     State marked{};
+  };
+  // One of which something is being fetched.
+  struct Later {
+    SteadyPoint since{};
+    std::unique_ptr<Moving> moving;
   };
   // To one taker.
   struct Giving {
@@ -86,13 +103,24 @@ class BucketSource {
     std::size_t next = 0;                        // after it
     std::unique_ptr<Moving> moving;              // of the next bucket; null: it has not begun
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
-    // How often a bucket was left for later, because something of it was being fetched.
-    std::map<shard::Bucket, unsigned> left_for_later;
+    std::map<shard::Bucket, Later> later;
+
+    template <class Condition>
+    [[nodiscard]] bool has_moving(const Condition& condition) const {
+      return (moving && condition(*moving)) ||
+             std::any_of(later.begin(), later.end(), [&](const auto& one) {
+               return one.second.moving && condition(*one.second.moving);
+             });
+    }
   };
 
   void begin(Giving& giving, const std::string& taker, SteadyPoint now);
   // To before the last batch, which did not arrive.
   static void rewind(Giving& giving);
+  // The one that begins, or goes on.
+  [[nodiscard]] std::unique_ptr<Moving> next_moving(Giving& giving);
+  // False: it has been left often enough.
+  [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
   void end_last(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
@@ -108,6 +136,8 @@ class BucketSource {
   Holders& holders_;
   std::mutex mutex_;  // before any lock of the above
   std::map<std::string, Giving> givings_;
+  // A bucket is behind until then, or none is; without the lock.
+  std::atomic<SteadyPoint> behind_until_{SteadyPoint{}};
 };
 
 }  // namespace ringside::cache

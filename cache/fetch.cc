@@ -39,7 +39,7 @@ FlightTable::Joined Fetch::join() {
 
 Task<Fetch::From> Fetch::run() {
   const SteadyPoint deadline = core_.core.steady_now() + context_.time_allowed;
-  if (settings_.split_writes == SplitWrites::wait) co_await wait_for_split(deadline);
+  co_await wait_for_move(deadline);
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {
     auto joined = join();
     if (!joined.flight) break;
@@ -56,14 +56,18 @@ Task<Fetch::From> Fetch::run() {
 
 // Before a flight is joined: a bucket of which something is fetched is not given away. Then its
 // taker is asked.
-Task<void> Fetch::wait_for_split(SteadyPoint deadline) {
+Task<void> Fetch::wait_for_move(SteadyPoint deadline) {
   const auto& membership = settings_.membership;
   const auto bucket = context_.key.bucket;
-  if (!bucket || !membership || membership->topology->state().is_empty()) co_return;
+  if (!bucket || !membership) co_return;
+  const bool is_chosen =
+      settings_.split_writes == SplitWrites::wait && !membership->topology->state().is_empty();
   const SteadyPoint begun = core_.core.steady_now();
   const SteadyPoint last = std::min(deadline, begun + limits::split_wait);
   const auto must_wait = [&](SteadyPoint now) {
-    return now < last && !core_.core.stopped() && core_.shared.source.is_moving(*bucket, now);
+    if (now >= last || core_.core.stopped()) return false;
+    BucketSource& source = core_.shared.source;
+    return is_chosen ? source.is_moving(*bucket, now) : source.is_behind(*bucket, now);
   };
   if (!must_wait(begun)) co_return;
   net::Waiter waiter(core_.core);

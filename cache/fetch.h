@@ -71,7 +71,7 @@ class Fetch {
   [[nodiscard]] const std::string& own_lines() const noexcept { return own_lines_; }
 
  private:
-  Task<void> wait_for_split(SteadyPoint deadline);
+  Task<void> wait_for_move(SteadyPoint deadline);
   [[nodiscard]] FlightTable::Joined join();
   Task<From> lead();
   Task<std::optional<From>> follow(SteadyPoint deadline);

@@ -193,10 +193,6 @@ Result<MovedItem> take_mark(std::string_view& batch, SteadyPoint asked) {
   return MovedItem(UncacheableKeys::Mark{hash, static_cast<shard::Bucket>(bucket), asked + left});
 }
 
-}  // namespace
-
-namespace {
-
 // All of the item but the body.
 void append_head(std::string& batch, const CacheKey& key, const StoredResponse& response,
                  Store::Warmth warmth, TimePoint now) {
@@ -237,12 +233,6 @@ void append_head(std::string& batch, const CacheKey& key, const StoredResponse& 
 }
 
 }  // namespace
-
-void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
-                  Store::Warmth warmth, TimePoint now) {
-  append_head(batch, key, response, warmth, now);
-  for (const PiecePointer& piece : response.body->pieces) batch.append(piece->bytes());
-}
 
 void MovedBatch::append(const CacheKey& key, const StoredResponse& response, Store::Warmth warmth,
                         TimePoint now) {

@@ -40,15 +40,13 @@ struct MovedBucket {
 // `C BUCKET EPOCH BUCKETS` where the giver knows no more of them. All numbers are in decimal
 // digits.
 
-// `now` is Clock::resident_now: what is told is for how long it was kept.
-void append_moved(std::string& batch, const CacheKey& key, const StoredResponse& response,
-                  Store::Warmth warmth, TimePoint now);
 void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now);
 void append_moved(std::string& batch, const MovedBucket& bucket);
 
 // A batch in the making. Long bodies are not copied into it: it keeps them.
 class MovedBatch {
  public:
+  // `now` is Clock::resident_now: what is told is for how long it was kept.
   void append(const CacheKey& key, const StoredResponse& response, Store::Warmth warmth,
               TimePoint now);
   void append(const UncacheableKeys::Mark& mark, SteadyPoint now) {

@@ -45,11 +45,11 @@ void hear_topology(CoreState& core, const http::ResponseHead& head) {
 Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes,
                                      std::size_t usual_bytes) {
   std::string content;
-  content.reserve(usual_bytes);
   for (bool last = false; !last;) {
     const auto pulled = co_await exchange.pull();
     if (!pulled) co_return pulled.error();
     last = pulled->last;
+    if (content.empty() && !last) content.reserve(usual_bytes);
     for (const std::string_view piece : pulled->pieces) content.append(piece);
     if (content.size() > most_bytes) {
       co_return Error{ErrorKind::body_too_large, ErrorSource::peer, Retry::no,

@@ -31,8 +31,8 @@ struct PeerQuestion {
 // A peer's answer may tell of another topology than ours.
 void hear_topology(CoreState& core, const http::ResponseHead& head);
 
-// All of an answer's content; an Error where it is larger than that. `usual_bytes`: room is made
-// for so much at once.
+// All of an answer's content; an Error where it is larger than that. Where it comes in several
+// pieces, room for `usual_bytes` is made at once.
 [[nodiscard]] Task<Result<std::string>> content_of(hop::Exchange& exchange, std::size_t most_bytes,
                                                    std::size_t usual_bytes = 0);
 

@@ -147,8 +147,10 @@ Slabs::Run Slabs::take(Slab& slab, std::size_t first, std::size_t blocks) noexce
 void Slabs::populate(const Run& run) noexcept {
   constexpr std::uint16_t worth_a_call = 4;
   if (run.fresh_pages < worth_a_call) return;
-  const auto into_page = reinterpret_cast<std::uintptr_t>(run.bytes) % page_bytes;
+  [[maybe_unused]] const auto into_page = reinterpret_cast<std::uintptr_t>(run.bytes) % page_bytes;
+#ifdef MADV_POPULATE_WRITE
   ::madvise(run.bytes - into_page, run.size_bytes() + into_page, MADV_POPULATE_WRITE);
+#endif
 }
 
 void Slabs::free(const Run& run) noexcept {

@@ -264,8 +264,6 @@ class Store::BucketWalk {
   BucketWalk& operator=(const BucketWalk&) = delete;
   // Nullopt: there is no more at present.
   [[nodiscard]] std::optional<Entry> next();
-  // It has passed all that stood there when it began.
-  [[nodiscard]] bool has_been_around() const noexcept { return has_been_around_; }
   // Here rewind() comes back to; without a mark, to the beginning.
   void mark();
   void rewind();
@@ -287,9 +285,7 @@ class Store::BucketWalk {
   std::size_t stripes_left_ = stripe_count;  // of this round
   std::uint32_t changes_;                    // when it began
   std::size_t first_left_;                   // of what stood there at the beginning
-  bool has_been_around_ = false;
   std::size_t marked_stripe_ = 0;
-  bool had_been_around_ = false;  // at the mark
 };
 
 }  // namespace ringside::cache

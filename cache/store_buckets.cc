@@ -89,7 +89,6 @@ Store::BucketWalk::~BucketWalk() {
 std::optional<Store::Entry> Store::BucketWalk::next() {
   while (true) {
     if (stripes_left_ == 0) {
-      has_been_around_ = true;
       first_left_ = 0;
       const auto changes = store_.bucket_changes_[bucket_].load();
       if (changes == changes_) return std::nullopt;
@@ -117,7 +116,6 @@ std::optional<Store::Entry> Store::BucketWalk::next_of(Stripe& stripe) {
 
 void Store::BucketWalk::mark() {
   marked_stripe_ = stripe_;
-  had_been_around_ = has_been_around_;
   for (auto& [index, places] : places_) {
     Stripe& stripe = store_.stripes_[index];
     const std::lock_guard lock(stripe.mutex);
@@ -127,7 +125,6 @@ void Store::BucketWalk::mark() {
 
 void Store::BucketWalk::rewind() {
   stripe_ = marked_stripe_;
-  has_been_around_ = had_been_around_;
   stripes_left_ = stripe_count;
   first_left_ = 0;
   for (auto& [index, places] : places_) {
@@ -143,6 +140,7 @@ void Store::BucketWalk::erase_passed() {
     bool is_over = false;
     while (!is_over) {
       std::vector<Rows::node_type> gone;  // freed when the lock is not held any more
+      gone.reserve(limits::bucket_step_rows);
       {
         const std::lock_guard lock(stripe.mutex);
         while (!is_over && gone.size() < limits::bucket_step_rows) {

@@ -10,97 +10,10 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "cache/moved_response.h"
-#include "tests/cache/some_response.h"
-#include "tests/tier/some_membership.h"
+#include "tests/cache/some_giver.h"
 
 namespace ringside::cache {
 namespace {
-
-constexpr TimePoint now = support::FakeClock::start;
-constexpr SteadyPoint steady{std::chrono::hours{1}};
-constexpr AskedAt asked{now, steady};
-constexpr std::size_t store_bytes = 64 * limits::kMiB;
-
-CacheKey key_of(const std::string& path, shard::Bucket bucket) {
-  http::Target target;
-  target.path = path;
-  CacheKey key;
-  key.assign(http::Scheme::http, "a.test", target, "");
-  key.bucket = bucket;
-  return key;
-}
-
-std::string text_of(MovedBatch batch) {
-  const std::size_t size_bytes = batch.size_bytes();
-  http::Body body = std::move(batch).body();
-  std::string text;
-  const auto pulled = body.take();
-  if (!pulled || !*pulled) return text;
-  for (const std::string_view piece : (*pulled)->pieces) text += piece;
-  EXPECT_EQ(text.size(), size_bytes);
-  return text;
-}
-
-// Replica `a`, which holds everything, in a tier to which `b` has come.
-struct Giver {
-  Giver() {
-    const auto alone = tier::membership_of({"a"});
-    const auto both = tier::membership_of({"a", "b"});
-    holders.change([&](tier::Authority& authority) {
-      authority.follow(alone);
-      authority.follow(both);
-      authority.heard("b", {{9, 0}, {}}, {}, steady);
-    });
-    buckets = holders.to_give("b");
-  }
-
-  StoredPointer put(const std::string& path, shard::Bucket bucket, const std::string& body) {
-    const auto response = response_of(body);
-    EXPECT_TRUE(store.put(key_of(path, bucket), response, store.purge_count()));
-    return response;
-  }
-  // The bodies and the buckets of a batch.
-  struct Batch {
-    std::vector<std::string> bodies;
-    std::vector<UncacheableKeys::Mark> marks;
-    std::vector<MovedBucket> buckets;
-  };
-  Batch batch(std::uint64_t number) {
-    const std::string text = text_of(source.batch("b", number, asked));
-    Batch batch;
-    for (std::string_view left = text; !left.empty();) {
-      const auto item = take_moved(left, asked);
-      EXPECT_TRUE(item) << item.error().message;
-      if (!item) break;
-      if (const auto* moved = std::get_if<MovedResponse>(&*item)) {
-        batch.bodies.emplace_back(moved->body);
-      } else if (const auto* mark = std::get_if<UncacheableKeys::Mark>(&*item)) {
-        batch.marks.push_back(*mark);
-      } else {
-        batch.buckets.push_back(std::get<MovedBucket>(*item));
-      }
-    }
-    return batch;
-  }
-  // From `number` on, until one is empty.
-  Batch rest(std::uint64_t number) {
-    Batch all;
-    while (true) {
-      const Batch next = batch(number++);
-      if (next.bodies.empty() && next.buckets.empty()) return all;
-      all.bodies.insert(all.bodies.end(), next.bodies.begin(), next.bodies.end());
-      all.buckets.insert(all.buckets.end(), next.buckets.begin(), next.buckets.end());
-    }
-  }
-
-  Store store{store_bytes};
-  FlightTable flights;
-  UncacheableKeys uncacheable;
-  Holders holders{"a", 5};
-  BucketSource source{store, flights, uncacheable, holders};
-  std::vector<shard::Bucket> buckets;  // that b is to take
-};
 
 TEST(BucketSource, TellsOfKeysThatCanNotBeStoredWithTheirBucket) {
   Giver giver;
@@ -178,7 +91,7 @@ TEST(BucketSource, ABucketIsMovingFromItsFirstResponseUntilAllHasArrived) {
   EXPECT_FALSE(giver.source.is_moving(other, steady));
   EXPECT_EQ(giver.batch(2).bodies.size(), 1U);
   EXPECT_TRUE(giver.source.is_moving(bucket, steady)) << "it may not have arrived";
-  EXPECT_FALSE(giver.source.is_moving(bucket, steady + limits::split_wait))
+  EXPECT_FALSE(giver.source.is_moving(bucket, steady + limits::move_silence))
       << "nobody asks any more";
   static_cast<void>(giver.batch(3));
   EXPECT_FALSE(giver.source.is_moving(bucket, steady));
@@ -265,72 +178,16 @@ TEST(BucketSource, VariantsOfAKeyComeInSeveralBatches) {
   EXPECT_EQ(giver.store.count_of(bucket), 0U);
 }
 
-// Each batch is followed by as much that is new: there is no end to it.
-TEST(BucketSource, ABucketInWhichAsMuchIsStoredAsMovesIsGivenInTheEnd) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  const std::string body(limits::move_batch_size_bytes / 2, 'x');
-  int stored = 0;
-  const auto store_more = [&] {
-    for (int i = 0; i < 4; ++i) giver.put("/" + std::to_string(stored++), bucket, body);
-  };
-  store_more();
-  std::uint64_t number = 0;
-  std::size_t sent = 0;
-  while (giver.holders.answers_for(bucket)) {
-    ASSERT_LT(number, 10 * limits::move_repeats);
-    sent += giver.batch(++number).bodies.size();
-    store_more();
-  }
-  EXPECT_GE(number, limits::move_repeats);
-  const std::size_t left = static_cast<std::size_t>(stored) - sent;
-  const auto rest = giver.rest(++number);
-  EXPECT_EQ(rest.bodies.size(), left) << "the rest comes after it";
-  EXPECT_EQ(giver.store.count_of(bucket), 0U);
-  EXPECT_FALSE(giver.holders.own().has_copies(bucket));
-}
-
-TEST(BucketSource, ABatchThatIsAskedForOftenCountsOnce) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  for (int i = 0; i < 4; ++i) {
-    giver.put("/" + std::to_string(i), bucket, std::string(limits::move_batch_size_bytes, 'x'));
-  }
-  static_cast<void>(giver.batch(1));
-  for (unsigned i = 0; i < 2 * limits::move_repeats; ++i) {
-    EXPECT_EQ(giver.batch(2).bodies.size(), 1U);
-  }
-  EXPECT_TRUE(giver.holders.answers_for(bucket));
-}
-
-// It goes through all that it has before anything counts as stored meanwhile.
-TEST(BucketSource, ABucketInWhichMuchIsStoredIsGivenWhenAllThatItHadIsSent) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  const std::string body(limits::move_batch_size_bytes, 'x');
-  constexpr int had = 30;
-  for (int i = 0; i < had; ++i) giver.put("/" + std::to_string(i), bucket, "old" + body);
-  std::uint64_t number = 0;
-  int sent = 0;
-  while (giver.holders.answers_for(bucket)) {
-    const auto batch = giver.batch(++number);
-    for (const std::string& moved : batch.bodies) sent += moved.starts_with("old") ? 1 : 0;
-    if (number % 2 == 0) giver.put("/new" + std::to_string(number), bucket, body);
-  }
-  EXPECT_EQ(sent, had);
-}
-
 TEST(BucketSource, WhatIsRefreshedMeanwhileComesAfterwards) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
   const auto old = giver.put("/x", bucket, "old");
   static_cast<void>(giver.batch(1));
   ASSERT_TRUE(giver.store.replace(key_of("/x", bucket), old, response_of("new")));
-  static_cast<void>(giver.batch(2));
+  EXPECT_EQ(giver.batch(2).bodies, std::vector<std::string>{"new"});
   EXPECT_EQ(giver.store.count_of(bucket), 1U);
   EXPECT_TRUE(giver.holders.own().has_copies(bucket));
-  const auto all = giver.rest(3);
-  EXPECT_EQ(all.bodies, std::vector<std::string>{"new"});
+  EXPECT_TRUE(giver.rest(3).bodies.empty());
   EXPECT_EQ(giver.store.count_of(bucket), 0U);
   EXPECT_FALSE(giver.holders.own().has(bucket));
 }
@@ -357,7 +214,7 @@ TEST(BucketSource, WhatWasLeftForLaterDoesNotHideWhatIsToBeGivenSince) {
   EXPECT_TRUE(giver.rest(1).buckets.empty());
   giver.holders.change(
       [](tier::Authority& authority) { authority.follow(tier::membership_of({"b"})); });
-  EXPECT_FALSE(giver.rest(1).buckets.empty()) << "b is to have all by now";
+  EXPECT_FALSE(giver.rest(2).buckets.empty()) << "b is to have all by now";
   giver.flights.leave(*flight.flight);
 }
 
@@ -366,9 +223,12 @@ TEST(BucketSource, ABucketInWhichSomethingIsAlwaysFetchedIsGivenInTheEnd) {
   const shard::Bucket bucket = giver.buckets[0];
   const auto flight = giver.flights.join(key_of("/x", bucket), "", 0);
   ASSERT_TRUE(flight.leads);
-  for (unsigned i = 0; i < 2 * limits::move_repeats && giver.holders.answers_for(bucket); ++i) {
-    static_cast<void>(giver.rest(1));
-  }
+  static_cast<void>(giver.rest(1));
+  giver.asked_at.steady += limits::move_flight_patience - Milliseconds{1};
+  static_cast<void>(giver.rest(1));
+  EXPECT_TRUE(giver.holders.answers_for(bucket));
+  giver.asked_at.steady += Milliseconds{1};
+  static_cast<void>(giver.rest(1));
   EXPECT_FALSE(giver.holders.answers_for(bucket));
   EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "what comes of it is to follow";
   giver.flights.leave(*flight.flight);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/cache/batch_text.h"
 #include "tests/cache/some_response.h"
 
 namespace ringside::cache {
@@ -25,9 +26,9 @@ CacheKey some_key(shard::Bucket bucket = 7) {
 }
 
 std::string moved(const CacheKey& key, const StoredResponse& response, TimePoint at = now) {
-  std::string batch;
-  append_moved(batch, key, response, Store::Warmth::warm, at);
-  return batch;
+  MovedBatch batch;
+  batch.append(key, response, Store::Warmth::warm, at);
+  return text_of(std::move(batch));
 }
 
 MovedResponse read(const std::string& batch, TimePoint resident = now) {
@@ -75,9 +76,9 @@ TEST(MovedResponse, IsWhatWasStored) {
 }
 
 TEST(MovedResponse, TellsWhetherItIsWarm) {
-  std::string batch;
-  append_moved(batch, some_key(), *response_of("x"), Store::Warmth::cold, now);
-  EXPECT_EQ(read(batch).warmth, Store::Warmth::cold);
+  MovedBatch batch;
+  batch.append(some_key(), *response_of("x"), Store::Warmth::cold, now);
+  EXPECT_EQ(read(text_of(std::move(batch))).warmth, Store::Warmth::cold);
 }
 
 TEST(MovedResponse, IsAsOldAsItWas) {
@@ -94,6 +95,27 @@ TEST(MovedResponse, OfAPartIsThatPart) {
   StoredResponse part = *response_of("0123");
   part.extent = Extent{6, 10};
   EXPECT_EQ(read(moved(some_key(), part)).extent, (Extent{6, 10}));
+}
+
+TEST(MovedResponse, LongAndShortBodiesAreWhereTheyBelong) {
+  MovedBatch batch;
+  std::vector<std::string> bodies;
+  for (const std::size_t size : {3U, 5'000U, 0U, 70'000U, 9U}) {
+    bodies.emplace_back(size, static_cast<char>('a' + bodies.size()));
+    batch.append(some_key(), *response_of(bodies.back()), Store::Warmth::warm, now);
+  }
+  batch.append(MovedBucket{7, 3});
+  const std::size_t size_bytes = batch.size_bytes();
+  const std::string text = text_of(std::move(batch));
+  EXPECT_EQ(text.size(), size_bytes);
+  std::string_view left = text;
+  for (const std::string& body : bodies) {
+    const auto item = take_moved(left, {now, steady});
+    ASSERT_TRUE(item);
+    EXPECT_EQ(std::get<MovedResponse>(*item).body, body);
+  }
+  ASSERT_TRUE(take_moved(left, {now, steady}));
+  EXPECT_TRUE(left.empty());
 }
 
 TEST(MovedResponse, ABucketComesBehindWhatIsStoredOfIt) {

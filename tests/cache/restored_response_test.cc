@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cache/store.h"
+#include "tests/cache/some_key.h"
 #include "tests/cache/some_part.h"
 #include "tests/cache/some_response.h"
 #include "tests/support/fake_clock.h"
@@ -16,15 +17,6 @@ namespace {
 constexpr TimePoint now = support::FakeClock::start;
 constexpr std::size_t store_bytes = 64 * limits::kMiB;
 constexpr Store::Warmth warm = Store::Warmth::warm;
-
-CacheKey key_of(const std::string& path, shard::Bucket bucket) {
-  http::Target target;
-  target.path = path;
-  CacheKey key;
-  key.assign(http::Scheme::http, "a.test", target, "");
-  key.bucket = bucket;
-  return key;
-}
 
 TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
   Store store(store_bytes);

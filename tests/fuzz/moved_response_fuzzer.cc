@@ -1,7 +1,9 @@
 // A batch of stored responses, as another replica sends it.
 #include <string>
+#include <utility>
 
 #include "cache/moved_response.h"
+#include "tests/cache/batch_text.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace ringside::fuzz {
@@ -15,9 +17,9 @@ void write_again(const cache::MovedResponse& moved) {
   auto body = cache::make_body();
   if (!moved.body.empty()) body->pieces.push_back(std::make_shared<cache::Piece>(moved.body));
   body->size_bytes = moved.body.size();
-  std::string text;
-  cache::append_moved(text, moved.key, {moved.head, body, moved.extent}, moved.warmth,
-                      asked.resident);
+  cache::MovedBatch batch;
+  batch.append(moved.key, {moved.head, body, moved.extent}, moved.warmth, asked.resident);
+  const std::string text = cache::text_of(std::move(batch));
   std::string_view left = text;
   const auto again = cache::take_moved(left, asked);
   RINGSIDE_CHECK(again && left.empty());

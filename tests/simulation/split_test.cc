@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "tests/simulation/origin.h"
 #include "tests/simulation/scene.h"
 #include "tests/simulation/seeds.h"
 
@@ -17,13 +19,13 @@ constexpr std::size_t pages = 200;
 constexpr std::size_t cut_at = 100;
 constexpr std::size_t never_asked_before = 4, purged = 2, step = 5;  // by number % step
 
-Shape shape_with(cache::SplitWrites writes) {
+Shape shape_with(cache::SplitWrites writes, unsigned move_rate_mib_s) {
   const auto all = Network::parse("0.0.0.0/0").value();
   Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true, .scheme = "range"};
   shape.state = {{{"", "cache-0", {}}}, {}};
-  shape.of_replicas = [all, writes](cache::Settings& settings) {
+  shape.of_replicas = [=](cache::Settings& settings) {
     settings.purge_from = {all};
-    settings.move_rate_mib_s = 4;
+    settings.move_rate_mib_s = move_rate_mib_s;
     settings.split_writes = writes;
   };
   shape.of_sidecars = [all](sidecar::Settings& settings) { settings.purge_from = {all}; };
@@ -31,9 +33,11 @@ Shape shape_with(cache::SplitWrites writes) {
 }
 
 struct Split {
-  Split(std::uint64_t seed, cache::SplitWrites writes)
-      : world(seed), tier(world, shape_with(writes)), client(world, "client") {
-    for (std::size_t number = 0; number < pages; ++number) {
+  // Every so many pages have been asked for.
+  Split(std::uint64_t seed, cache::SplitWrites writes, unsigned move_rate_mib_s = 4,
+        std::size_t every = 1)
+      : world(seed), tier(world, shape_with(writes, move_rate_mib_s)), client(world, "client") {
+    for (std::size_t number = 0; number < pages; number += every) {
       if (number % step != never_asked_before) static_cast<void>(get(number));
     }
   }
@@ -108,6 +112,32 @@ TEST(SimulationOfSplit, NothingIsLostWhereFetchesGoOn) {
 
 TEST(SimulationOfSplit, NothingIsLostWhereFetchesWait) {
   expect_nothing_is_lost(cache::SplitWrites::wait);
+}
+
+// As much is stored as moves: there would be no end to it.
+TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
+  constexpr std::size_t stored_meanwhile = 1'000, at_once = 16;
+  std::vector<std::string> targets;
+  for (std::size_t number = 0; number < stored_meanwhile; ++number) {
+    targets.push_back(target_of(fmt::format("page-900-{}", number), 16'000, 20'000));
+  }
+  std::uint64_t waits = 0;  // not with every seed: some move fast
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    Split split(seed, cache::SplitWrites::log, 4, 20);
+    split.cut(seed % 2 == 0);
+    const SimulatedClients clients(split.world, "clients", {split.tier.address()}, targets,
+                                   at_once);
+    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, most));
+    waits += split.waits();
+    const auto is_over = [&] { return clients.all_answered() && split.tier.is_settled(); };
+    ASSERT_TRUE(split.world.run_until(is_over, most));
+    for (const std::string& target : targets) {
+      EXPECT_EQ(split.client.get(split.tier.address(), target).reply.status, 200);
+      EXPECT_EQ(split.tier.origin().fetches(target), 1U) << target;
+    }
+  }
+  EXPECT_GT(waits, 0U);
 }
 
 // The one that is given the rest has stopped: who waits for it goes on after a while.

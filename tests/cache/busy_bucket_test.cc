@@ -1,0 +1,128 @@
+// A bucket in which much is stored while it moves.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "tests/cache/some_giver.h"
+
+namespace ringside::cache {
+namespace {
+
+// Of which each batch is followed by as much that is new.
+struct BusyGiver : Giver {
+  void store_more() {
+    const std::string body(limits::move_batch_size_bytes / 2, 'x');
+    for (int i = 0; i < 4; ++i) put("/" + std::to_string(stored++), bucket, body);
+  }
+  void move() { sent += batch(++number).bodies.size(); }
+  void move_until_behind() {
+    for (store_more(); !source.is_behind(bucket, steady); store_more()) {
+      ASSERT_LT(number, 10 * limits::move_log_batches);
+      move();
+    }
+  }
+
+  const shard::Bucket bucket = buckets[0];
+  std::size_t stored = 0;
+  std::size_t sent = 0;
+  std::uint64_t number = 0;
+};
+
+TEST(BusyBucket, ABucketInWhichAsMuchIsStoredAsMovesIsBehindUntilItIsGiven) {
+  BusyGiver giver;
+  giver.move_until_behind();
+  EXPECT_GE(giver.number, limits::move_log_batches);
+  EXPECT_FALSE(giver.source.is_behind(giver.buckets[1], steady));
+  EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady + limits::move_silence))
+      << "nobody asks any more";
+  while (giver.holders.answers_for(giver.bucket)) giver.move();
+  EXPECT_EQ(giver.sent, giver.stored) << "fetches wait";
+  EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+}
+
+TEST(BusyBucket, ABucketThatStaysBehindIsGivenInTheEnd) {
+  BusyGiver giver;
+  giver.move_until_behind();
+  for (; giver.holders.answers_for(giver.bucket); giver.store_more()) {
+    ASSERT_LT(giver.number, 2 * limits::move_log_batches_most);
+    giver.move();
+  }
+  EXPECT_LT(giver.sent, giver.stored);
+  const auto rest = giver.rest(++giver.number);
+  EXPECT_EQ(rest.bodies.size(), giver.stored - giver.sent) << "the rest comes after it";
+  EXPECT_EQ(giver.store.count_of(giver.bucket), 0U);
+  EXPECT_FALSE(giver.holders.own().has_copies(giver.bucket));
+}
+
+TEST(BusyBucket, ABatchThatIsAskedForOftenCountsOnce) {
+  for (const std::uint64_t lost : {1U, 2U}) {
+    BusyGiver giver;
+    for (int i = 0; i < 4; ++i) giver.store_more();
+    while (giver.number + 1 < lost) giver.move();
+    for (std::size_t i = 0; i < 2 * limits::move_log_batches; ++i) {
+      EXPECT_EQ(giver.batch(lost).bodies.size(), 2U);
+    }
+    EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+    giver.number = lost;
+    giver.move();
+    EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+    EXPECT_TRUE(giver.holders.answers_for(giver.bucket));
+  }
+}
+
+// What has been sent stays sent, and what is fetched comes with the bucket.
+TEST(BusyBucket, OneOfWhichSomethingIsFetchedGoesOnWhereItWas) {
+  for (const bool is_lost : {false, true}) {
+    BusyGiver giver;
+    giver.store_more();
+    const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+    std::vector<std::string> bodies;
+    for (Giver::Batch batch = giver.batch(1); !batch.bodies.empty() || !batch.buckets.empty();
+         batch = giver.batch(++giver.number + 1)) {
+      if (is_lost) batch = giver.batch(giver.number + 1);
+      bodies.insert(bodies.end(), batch.bodies.begin(), batch.bodies.end());
+    }
+    EXPECT_EQ(bodies.size(), giver.stored);
+    EXPECT_TRUE(giver.holders.answers_for(giver.bucket));
+    giver.put("/fetched", giver.bucket, "fetched");
+    giver.flights.leave(*flight.flight);
+    giver.number += 2;
+    const auto rest = giver.rest(giver.number);
+    EXPECT_EQ(rest.bodies, std::vector<std::string>{"fetched"});
+    EXPECT_FALSE(giver.holders.answers_for(giver.bucket));
+    EXPECT_EQ(giver.store.count_of(giver.bucket), 0U);
+  }
+}
+
+// Who begins anew may have lost what it had.
+TEST(BusyBucket, OneOfWhichSomethingIsFetchedIsSentAgainToWhoBeginsAnew) {
+  BusyGiver giver;
+  giver.store_more();
+  const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+  EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
+  EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
+  giver.flights.leave(*flight.flight);
+}
+
+// It goes through all that it has before anything counts as stored meanwhile.
+TEST(BusyBucket, ABucketInWhichMuchIsStoredIsGivenWhenAllThatItHadIsSent) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::string body(limits::move_batch_size_bytes, 'x');
+  constexpr int had = 30;
+  for (int i = 0; i < had; ++i) giver.put("/" + std::to_string(i), bucket, "old" + body);
+  std::uint64_t number = 0;
+  int sent = 0;
+  while (giver.holders.answers_for(bucket)) {
+    const auto batch = giver.batch(++number);
+    for (const std::string& moved : batch.bodies) sent += moved.starts_with("old") ? 1 : 0;
+    if (number % 2 == 0) giver.put("/new" + std::to_string(number), bucket, body);
+  }
+  EXPECT_EQ(sent, had);
+}
+
+}  // namespace
+}  // namespace ringside::cache
