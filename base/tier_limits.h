@@ -61,16 +61,16 @@ constexpr size_t move_batch_buckets = 256;
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;
 constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn
-// {} for a bucket to move (a shard with --split-writes wait, or one in which as much is stored as
-// moves) | it is fetched, and is sent with a later batch
+// {} for a bucket to move (a shard with --split-writes wait, or one in which responses are stored
+// as fast as they move) | it is fetched, and is sent with a later batch
 constexpr Milliseconds split_wait{250};
 // {} since the last batch | no fetch waits for a bucket to move: whoever it is for may be gone
 constexpr Milliseconds move_silence{2'500};
-// {} that something of a bucket is being fetched when all else of it has moved | it is given
-// nevertheless, and what is fetched comes after it
+// a fetch of a bucket is still in progress {} after all else of it has moved | the bucket is given,
+// and what is fetched comes after it
 constexpr Milliseconds move_flight_patience{2'000};
-// {} times what stood in a bucket when it began to move, and {} batches | as much is stored as
-// moves: its fetches wait
+// {} times what stood in a bucket when it began to move, and {} batches | responses are stored in
+// it as fast as they move: its fetches wait
 constexpr size_t move_log_factor = 4;
 constexpr size_t move_log_batches = 8;
 // {} times as much, and {} batches | it is given as it is, and the rest comes after it

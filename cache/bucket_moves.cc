@@ -71,7 +71,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   struct State {
     bool is_under_way = false;
     SteadyPoint not_before{};
-    std::uint64_t next_number = 1;  // of a batch: numbers go on while none is lost
+    std::uint64_t number = 1;  // of the next batch; one that is lost is asked for again
   };
   struct Batch {
     std::string content;
@@ -113,7 +113,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
-    std::uint64_t number = std::exchange(states_[giver.name].next_number, 1);
+    std::uint64_t& number = states_[giver.name].number;
     while (!core_.core.stopped()) {
       co_await wait_for_room(giver.name);
       if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
@@ -121,7 +121,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       auto batch = co_await ask(giver, number);
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
-        states_[giver.name].next_number = number + 1;
+        ++number;
         break;
       }
       const auto content = read(*batch);

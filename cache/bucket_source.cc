@@ -82,7 +82,8 @@ void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint n
   }
 }
 
-// Of what was given, only the first had begun before the batch: the others begin anew.
+// Of what the batch had, the first bucket and those that were left for later had begun before it:
+// they go on from where it began. The others begin anew.
 void BucketSource::rewind(Giving& giving) {
   if (giving.next_before == giving.order.size()) return;
   const shard::Bucket first = giving.order[giving.next_before];
@@ -90,12 +91,17 @@ void BucketSource::rewind(Giving& giving) {
     const auto left = giving.later.find(giving.order[i]);
     if (left != giving.later.end() && left->second.moving) left->second.moving->rewind();
   }
-  if (!giving.given.empty() && giving.given.front()->bucket == first) {
-    giving.moving = std::move(giving.given.front());
-  } else if (giving.next != giving.next_before) {
-    giving.moving.reset();
+  auto walks = std::exchange(giving.given, {});
+  if (giving.moving) walks.push_back(std::move(giving.moving));
+  for (auto& walk : walks) {
+    walk->rewind();
+    const auto left = giving.later.find(walk->bucket);
+    if (walk->bucket == first) {
+      giving.moving = std::move(walk);
+    } else if (left != giving.later.end()) {
+      left->second.moving = std::move(walk);
+    }
   }
-  if (giving.moving) giving.moving->rewind();
   giving.next = giving.next_before;
 }
 
@@ -115,12 +121,12 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
       if (is_empty(given->bucket)) authority.emptied(given->bucket);
     }
   });
-  // The rest is what its taker may be asked for next.
+  // The rest is what its taker may be asked for next. One that has begun to move goes on first.
+  const std::size_t at = giving.next + (giving.moving ? 1 : 0);
   for (const auto& given : giving.given) {
     if (store_.count_of(given->bucket) == 0) continue;
-    const auto next = giving.order.begin() + static_cast<std::ptrdiff_t>(giving.next);
-    giving.order.insert(next, given->bucket);
-    if (giving.next <= giving.warm) ++giving.warm;
+    giving.order.insert(giving.order.begin() + static_cast<std::ptrdiff_t>(at), given->bucket);
+    if (at <= giving.warm) ++giving.warm;
   }
 }
 
@@ -152,14 +158,18 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   const auto gift = holders_.give(bucket, taker);
   if (!gift) return true;  // it is for somebody else by now
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
-  if (is_busy && gift->epoch == 0) return true;  // when it is there
+  if (is_busy && gift->epoch == 0) {  // when it is there
+    if (giving.moving) giving.later[bucket] = {now.steady, std::move(giving.moving)};
+    return true;
+  }
   if (!giving.moving) giving.moving = next_moving(giving);
   const auto warmth = giving.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
   if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
     if (gift->is_new) holders_.take_back(bucket);
     return false;
   }
-  if (is_busy && gift->is_new && leave_for_later(giving, now.steady)) {
+  const bool may_wait = is_busy && gift->is_new && !giving.moving->is_hopeless();
+  if (may_wait && leave_for_later(giving, now.steady)) {
     holders_.take_back(bucket);
     return true;
   }
@@ -184,6 +194,7 @@ std::unique_ptr<BucketSource::Moving> BucketSource::next_moving(Giving& giving) 
 bool BucketSource::leave_for_later(Giving& giving, SteadyPoint now) {
   const auto [left, is_new] = giving.later.try_emplace(giving.moving->bucket, Later{now, nullptr});
   if (now - left->second.since >= limits::move_flight_patience) return false;
+  giving.moving->caught_up();
   left->second.moving = std::move(giving.moving);
   return true;
 }

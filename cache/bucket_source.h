@@ -29,9 +29,9 @@ namespace ringside::cache {
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
-//      meets it. If that takes so long that as much is stored as moves, fetches of the bucket wait
-//      for it; if even that is in vain, it is given as it is (limits::move_log_factor_most). What
-//      is removed meanwhile is a purge's to care for (PurgeLog).
+//      meets it. If responses are stored as fast as they move, fetches of the bucket wait for it;
+//      if even that is in vain, it is given as it is (limits::move_log_factor_most). What is
+//      removed meanwhile is a purge's to care for (PurgeLog).
 //   4. A bucket of which something is being fetched is not given, for
 //      limits::move_flight_patience: its walk goes on when it is its turn again.
 //
@@ -49,7 +49,7 @@ class BucketSource {
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
   // False where no batch was asked for since limits::move_silence: the taker may be gone.
   [[nodiscard]] bool is_moving(shard::Bucket bucket, SteadyPoint now);
-  // Whether as much is stored of it as moves, as long as batches are asked for.
+  // Whether responses are stored in it as fast as they move, as long as batches are asked for.
   [[nodiscard]] bool is_behind(shard::Bucket bucket, SteadyPoint now);
 
  private:
@@ -65,6 +65,8 @@ class BucketSource {
       walk.rewind();
       now = marked;
     }
+    // All that is stored of it has been sent.
+    void caught_up() noexcept { now.sent = now.batches = 0; }
     [[nodiscard]] bool is_behind() const noexcept {
       return now.sent >= limits::move_log_factor * stood && now.batches >= limits::move_log_batches;
     }
@@ -105,10 +107,11 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     std::map<shard::Bucket, Later> later;
 
+    // What was left for later counts when its turn is next.
     template <class Condition>
     [[nodiscard]] bool has_moving(const Condition& condition) const {
-      return (moving && condition(*moving)) ||
-             std::any_of(later.begin(), later.end(), [&](const auto& one) {
+      if (moving && condition(*moving)) return true;
+      return next == order.size() && std::any_of(later.begin(), later.end(), [&](const auto& one) {
                return one.second.moving && condition(*one.second.moving);
              });
     }

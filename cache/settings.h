@@ -26,7 +26,8 @@ struct Route {
 // What becomes of a fetch of a shard while that moves to another replica, since it was cut or the
 // tier has changed.
 enum class SplitWrites : std::uint8_t {
-  log,  // it goes on, unless as much is stored as moves; what it stores is sent with a later batch
+  log,  // it goes on, unless responses are stored as fast as they move; what it stores is sent
+        // later
   wait  // it waits for the rest of the shard to move, for limits::split_wait at most
 };
 

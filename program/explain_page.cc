@@ -25,7 +25,7 @@ using nlohmann::ordered_json;
 using sidecar::Explanation;
 using Standing = sidecar::HealthWatch::Standing;
 
-constexpr std::string_view form =
+constexpr std::string_view expected_form =
     R"(write {"url": "http://HOST/PATH", "ip": "ADDRESS", "headers": ["Name: value"]})";
 
 bool is_form(const json& document) {
@@ -186,7 +186,8 @@ ordered_json verdict_of(const Explanation& told, const json& replica) {
 Result<sidecar::ExplainedRequest> parse_explain_request(std::string_view body) {
   const auto document = parse_strict_json(body);
   if (!document) return document.error();
-  if (!is_form(*document)) return invalid_input(fmt::format("not what is asked for; {}", form));
+  if (!is_form(*document))
+    return invalid_input(fmt::format("not what is asked for; {}", expected_form));
   const auto method = document->value("method", std::string("GET"));
   if (method != "GET" && method != "HEAD") {
     return invalid_input("method: GET and HEAD are explained; all others go to the origin");

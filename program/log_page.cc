@@ -15,12 +15,12 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* reader_key = "reader";
-constexpr const char* form =
+constexpr const char* expected_form =
     R"(not what is asked for; write {"reader": "NAME"}, with any of "country", "replica", )"
     R"("result", "status" and "slower_than")";
 
 Result<std::string> parse_reader(const json& document) {
-  if (!document.contains(reader_key)) return invalid_input(form);
+  if (!document.contains(reader_key)) return invalid_input(expected_form);
   auto name = document[reader_key].get<std::string>();
   if (!name.empty() && name.size() <= limits::log_reader_name_size_bytes) return name;
   return invalid_input("reader: write a name of 1 to " +
@@ -33,14 +33,15 @@ Result<std::string> parse_reader(const json& document) {
 Result<LogRequest> parse_log_request(std::string_view body) {
   const auto document = parse_strict_json(body);
   if (!document) return document.error();
-  if (!document->is_object()) return invalid_input(form);
+  if (!document->is_object()) return invalid_input(expected_form);
   LogFilterTexts texts;
   for (const auto& [key, value] : document->items()) {
     const auto* const row =
         std::find_if(std::begin(log_filter_rows), std::end(log_filter_rows),
                      [&name = key](const LogFilterRow& one) { return name == one.key; });
     const bool is_filter = row != std::end(log_filter_rows);
-    if (!value.is_string() || (!is_filter && key != reader_key)) return invalid_input(form);
+    if (!value.is_string() || (!is_filter && key != reader_key))
+      return invalid_input(expected_form);
     if (is_filter) texts.*(row->text) = value.get<std::string>();
   }
   auto reader = parse_reader(*document);

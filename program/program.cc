@@ -34,8 +34,8 @@
 namespace ringside::program {
 namespace {
 
-constexpr int success = 0;
-constexpr int failure = 1;
+constexpr int exit_success = 0;
+constexpr int exit_failure = 1;
 constexpr int wrong_usage = 2;
 
 const SystemClock& system_clock() {
@@ -53,7 +53,7 @@ void complain(std::string line) {
 // The one line of a failed command.
 int fail(std::string_view called, const Error& error) {
   complain(fmt::format("ringside {}: {}", called, error.message));
-  return error.kind == ErrorKind::invalid_input ? wrong_usage : failure;
+  return error.kind == ErrorKind::invalid_input ? wrong_usage : exit_failure;
 }
 
 Result<std::unique_ptr<Service>> start_service(Command command, const Configuration& configuration,
@@ -200,7 +200,7 @@ int run_service(const Invocation& invocation, const Configuration& configuration
 }
 
 int ended(std::string_view called, const Result<void>& done) {
-  return done ? success : fail(called, done.error());
+  return done ? exit_success : fail(called, done.error());
 }
 
 int run_configured(const CommandLine& line) {
@@ -211,15 +211,15 @@ int run_configured(const CommandLine& line) {
   if (invocation.show) {
     fmt::print("{}",
                to_json(invocation.command, with_country_file(invocation.command, *configuration)));
-    return success;
+    return exit_success;
   }
   if (invocation.validate) {
     const auto validated = validate(invocation.command, *configuration);
-    return validated ? success : fail(called, validated.error());
+    return validated ? exit_success : fail(called, validated.error());
   }
   if (invocation.command == Command::shard) {
     const auto told = run_shard(*configuration, line.shard);
-    return told ? success : fail(called, told.error());
+    return told ? exit_success : fail(called, told.error());
   }
   return run_service(invocation, *configuration);
 }
@@ -237,13 +237,13 @@ int run(int argc, const char* const* argv) {
   switch (line->verb) {
     case Verb::help:
       fmt::print("{}", line->help);
-      return success;
+      return exit_success;
     case Verb::options:
       fmt::print("{}", options_json());
-      return success;
+      return exit_success;
     case Verb::version:
       fmt::print("{}", version_text());
-      return success;
+      return exit_success;
     case Verb::scale:
       return ended("scale", line->scale.dry_run ? run_plan(line->plan)
                                                 : run_scale(line->scale, system_clock()));

@@ -28,7 +28,7 @@ using replay::Scrape;
 
 constexpr int ok = 200;
 constexpr int unavailable = 503;
-constexpr double percent = 100;
+constexpr double hundred_percent = 100;
 
 Error no_status(const std::string& admin, std::string_view why) {
   return {ErrorKind::malformed, ErrorSource::peer, Retry::no,
@@ -109,7 +109,7 @@ void read_topology(const json& page, ProcessStatus& out) {
 std::string text_of(const ProcessStatus::Replica& replica) {
   constexpr double mebibyte = limits::kMiB;
   std::string line = fmt::format("  {:<16}", replica.name);
-  line += replica.share ? fmt::format("{:>6.1f} %", *replica.share * percent)
+  line += replica.share ? fmt::format("{:>6.1f} %", *replica.share * hundred_percent)
                         : fmt::format("{:>8}", "-");
   if (!replica.entries) {
     line += fmt::format("{:>12}{:>12}{:>8}", "-", "-", "-");
@@ -196,9 +196,10 @@ std::vector<std::string> ailments(const std::vector<ProcessStatus>& processes) {
 std::string to_text(const ProcessStatus& process) {
   std::string text = process.admin + "\n";
   for (const std::string& line : process.lines) text += fmt::format("  {}\n", line);
-  fmt::format_to(std::back_inserter(text), "  requests: {:.0f} a second, hits: {}\n",
-                 process.requests_per_second,
-                 process.hit_rate ? fmt::format("{:.1f} %", *process.hit_rate * percent) : "-");
+  fmt::format_to(
+      std::back_inserter(text), "  requests: {:.0f} a second, hits: {}\n",
+      process.requests_per_second,
+      process.hit_rate ? fmt::format("{:.1f} %", *process.hit_rate * hundred_percent) : "-");
   fmt::format_to(std::back_inserter(text), "  {:<16}{:>8}{:>12}{:>12}{:>8}\n", process.scheme,
                  "share", "responses", "MiB", "away");
   for (const auto& replica : process.replicas) text += text_of(replica);

@@ -24,7 +24,7 @@ namespace {
 using shard::MemberAt;
 using shard::TopologyRequest;
 
-constexpr const char* path = "/topology";
+constexpr const char* topology_path = "/topology";
 
 bool is_number(const std::string& text) {
   return !text.empty() &&
@@ -74,7 +74,7 @@ Result<TopologyRequest> changed(const TopologyOptions& options, const std::strin
 std::uint64_t highest_version(const AdminPages& pages) {
   std::uint64_t highest = 0;
   for (const Endpoint& address : pages.addresses) {
-    const auto answer = ask_page(address, pages.token, "GET", path);
+    const auto answer = ask_page(address, pages.token, "GET", topology_path);
     if (!answer) continue;
     const auto topology = shard::parse_topology_json(*answer);
     if (topology) highest = std::max(highest, topology->version);
@@ -88,7 +88,7 @@ Result<void> tell_all(const AdminPages& pages, const TopologyRequest& request) {
   std::vector<std::string> refusals;
   std::vector<std::string> refusers;
   for (const Endpoint& address : pages.addresses) {
-    const auto put = ask_page(address, pages.token, "PUT", path, body);
+    const auto put = ask_page(address, pages.token, "PUT", topology_path, body);
     if (!put && refusals.empty() && address == pages.addresses.front()) return put.error();
     if (!put) {
       refusals.push_back(put.error().message);
@@ -200,7 +200,7 @@ Result<void> run_topology(const TopologyOptions& options, const Clock& clock) {
     if (!replicas) return invalid_input("set: " + replicas.error().message);
     return run_scale({static_cast<std::size_t>(*replicas), first, pages.token}, clock);
   }
-  const auto present = ask_page(first, pages.token, "GET", path);
+  const auto present = ask_page(first, pages.token, "GET", topology_path);
   if (!present) return present.error();
   if (options.action == "get") {
     std::fputs(present->c_str(), stdout);

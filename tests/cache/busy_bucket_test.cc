@@ -44,17 +44,22 @@ TEST(BusyBucket, ABucketInWhichAsMuchIsStoredAsMovesIsBehindUntilItIsGiven) {
 }
 
 TEST(BusyBucket, ABucketThatStaysBehindIsGivenInTheEnd) {
-  BusyGiver giver;
-  giver.move_until_behind();
-  for (; giver.holders.answers_for(giver.bucket); giver.store_more()) {
-    ASSERT_LT(giver.number, 2 * limits::move_log_batches_most);
-    giver.move();
+  for (const bool is_fetched : {false, true}) {
+    BusyGiver giver;
+    giver.move_until_behind();
+    const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+    if (!is_fetched) giver.flights.leave(*flight.flight);
+    for (; giver.holders.answers_for(giver.bucket); giver.store_more()) {
+      ASSERT_LT(giver.number, 2 * limits::move_log_batches_most);
+      giver.move();
+    }
+    if (is_fetched) giver.flights.leave(*flight.flight);
+    EXPECT_LT(giver.sent, giver.stored);
+    const auto rest = giver.rest(++giver.number);
+    EXPECT_EQ(rest.bodies.size(), giver.stored - giver.sent) << "the rest comes after it";
+    EXPECT_EQ(giver.store.count_of(giver.bucket), 0U);
+    EXPECT_FALSE(giver.holders.own().has_copies(giver.bucket));
   }
-  EXPECT_LT(giver.sent, giver.stored);
-  const auto rest = giver.rest(++giver.number);
-  EXPECT_EQ(rest.bodies.size(), giver.stored - giver.sent) << "the rest comes after it";
-  EXPECT_EQ(giver.store.count_of(giver.bucket), 0U);
-  EXPECT_FALSE(giver.holders.own().has_copies(giver.bucket));
 }
 
 TEST(BusyBucket, ABatchThatIsAskedForOftenCountsOnce) {
@@ -105,6 +110,68 @@ TEST(BusyBucket, OneOfWhichSomethingIsFetchedIsSentAgainToWhoBeginsAnew) {
   EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
   EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
   giver.flights.leave(*flight.flight);
+}
+
+// The first bucket has little stored, the second one some batches.
+struct GiverOfTwo : Giver {
+  static constexpr int second_stored = 6;
+  GiverOfTwo() {
+    const std::string body(limits::move_batch_size_bytes / 2, 'x');
+    for (int i = 0; i < second_stored; ++i) put("/" + std::to_string(i), second, body);
+    // The warmest moves first: of the stripe that is looked at first.
+    do {
+      path = "/x" + std::to_string(first_stored++);
+      old = put(path, first, "old");
+    } while (store.warm_buckets().front() != first);
+  }
+  const shard::Bucket first = buckets[0];
+  const shard::Bucket second = buckets[1];
+  std::size_t first_stored = 0;
+  std::string path;
+  StoredPointer old;
+};
+
+TEST(BusyBucket, TheRestOfOneDoesNotDisturbTheNextThatHasBegun) {
+  GiverOfTwo giver;
+  const auto begun = giver.batch(1);
+  EXPECT_EQ(begun.buckets.size(), 1U);
+  ASSERT_TRUE(giver.store.replace(key_of(giver.path, giver.first), giver.old, response_of("new")));
+  const auto rest = giver.rest(2);
+  EXPECT_EQ(begun.bodies.size() + rest.bodies.size(),
+            giver.first_stored + 1 + GiverOfTwo::second_stored);
+  EXPECT_EQ(giver.store.entries(), 0U);
+  EXPECT_FALSE(giver.holders.answers_for(giver.second));
+}
+
+TEST(BusyBucket, NobodyWaitsForOneThatIsLeftForLaterUntilItIsItsTurn) {
+  GiverOfTwo giver;
+  const auto flight = giver.flights.join(key_of("/fetched", giver.first), "", 0);
+  static_cast<void>(giver.batch(1));
+  EXPECT_FALSE(giver.source.is_moving(giver.first, steady)) << "the second one moves";
+  static_cast<void>(giver.rest(2));
+  EXPECT_TRUE(giver.source.is_moving(giver.first, steady));
+  giver.flights.leave(*flight.flight);
+}
+
+TEST(BusyBucket, ABatchOfThoseThatWereLeftForLaterMayBeLost) {
+  GiverOfTwo giver;
+  std::vector<FlightTable::Joined> flights;
+  for (const shard::Bucket bucket : {giver.first, giver.second}) {
+    const std::string path = "/fetched" + std::to_string(flights.size());
+    flights.push_back(giver.flights.join(key_of(path, bucket), "", 0));
+  }
+  std::uint64_t number = 1;
+  for (auto batch = giver.batch(number); !batch.bodies.empty() || !batch.buckets.empty();) {
+    batch = giver.batch(++number);
+  }
+  for (const auto& flight : flights) giver.flights.leave(*flight.flight);
+  ++number;
+  EXPECT_EQ(giver.batch(number).buckets.size(), flights.size());
+  const auto again = giver.batch(number);
+  EXPECT_EQ(again.buckets.size(), flights.size());
+  EXPECT_TRUE(again.bodies.empty()) << "they have arrived";
+  EXPECT_TRUE(giver.rest(++number).bodies.empty());
+  EXPECT_EQ(giver.store.entries(), 0U);
 }
 
 // It goes through all that it has before anything counts as stored meanwhile.

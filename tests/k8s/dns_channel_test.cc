@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using support::NameReply;
 using support::NameServer;
-using Kind = NameReply::Kind;
+using ReplyKind = NameReply::Kind;
 using testing::HasSubstr;
 
 class DnsChannelTest : public testing::Test {
@@ -32,7 +32,7 @@ class DnsChannelTest : public testing::Test {
 };
 
 TEST_F(DnsChannelTest, TellsAddressesAsText) {
-  server.set("api.test", {Kind::records, {{"10.0.0.1"}, {"10.0.0.2"}}});
+  server.set("api.test", {ReplyKind::records, {{"10.0.0.1"}, {"10.0.0.2"}}});
   EXPECT_EQ(addresses("api.test").value().size(), 2U);
   EXPECT_THAT(addresses("localhost").value(), testing::Contains("127.0.0.1"));
   const auto absent = addresses("other.test");
@@ -42,13 +42,13 @@ TEST_F(DnsChannelTest, TellsAddressesAsText) {
 }
 
 TEST_F(DnsChannelTest, ASilentServerIsGivenUpInTime) {
-  server.set("api.test", {Kind::silence, {}});
+  server.set("api.test", {ReplyKind::silence, {}});
   EXPECT_FALSE(addresses("api.test", 20ms));
 }
 
 // A test that hangs here is ended by ctest.
 TEST_F(DnsChannelTest, WhoWaitsForAddressesIsWoken) {
-  server.set("api.test", {Kind::silence, {}});
+  server.set("api.test", {ReplyKind::silence, {}});
   std::thread waits([&] { EXPECT_FALSE(addresses("api.test")); });
   while (server.questions("api.test") == 0) std::this_thread::sleep_for(1ms);
   wake_up.open();

@@ -114,7 +114,7 @@ TEST(SimulationOfSplit, NothingIsLostWhereFetchesWait) {
   expect_nothing_is_lost(cache::SplitWrites::wait);
 }
 
-// As much is stored as moves: there would be no end to it.
+// Else there would be no end to it.
 TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
   constexpr std::size_t stored_meanwhile = 1'000, at_once = 16;
   std::vector<std::string> targets;
