@@ -66,9 +66,10 @@ constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait
 constexpr Milliseconds split_wait{250};
 // {} since the last batch | no fetch waits for a bucket to move: whoever it is for may be gone
 constexpr Milliseconds move_silence{2'500};
-// a fetch of a bucket is still in progress {} after all else of it has moved | the bucket is given,
-// and what is fetched comes after it
+// a fetch of a bucket is still in progress {} after all else of it has moved, as it was {} times
+// before | the bucket is given, and what is fetched comes after it
 constexpr Milliseconds move_flight_patience{2'000};
+constexpr unsigned move_flight_looks = 8;
 // {} times what stood in a bucket when it began to move, and {} batches | responses are stored in
 // it as fast as they move: its fetches wait
 constexpr size_t move_log_factor = 4;

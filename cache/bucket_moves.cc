@@ -49,6 +49,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const bool may_move = core_.settings->move_rate_mib_s > 0;
       const auto givers =
           may_move ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
+      begin_anew_with_others_than(givers);
       for (const tier::Peer& giver : givers) {
         if (under_way_ >= limits::moves_at_once) break;
         State& state = states_[giver.name];
@@ -71,7 +72,10 @@ class Moves : public std::enable_shared_from_this<Moves> {
   struct State {
     bool is_under_way = false;
     SteadyPoint not_before{};
-    std::uint64_t number = 1;  // of the next batch; one that is lost is asked for again
+    // Of the next batch. It goes on, and one that is lost is asked for again, while all that came
+    // from the giver before is still there.
+    std::uint64_t number = 1;
+    std::uint64_t purges = 0;  // of our store, when it was last asked
   };
   struct Batch {
     std::string content;
@@ -101,6 +105,15 @@ class Moves : public std::enable_shared_from_this<Moves> {
     moves->end(giver.name);
   }
 
+  // What came from those may have gone back by the time they give again.
+  void begin_anew_with_others_than(const std::vector<tier::Peer>& givers) {
+    for (auto& [name, state] : states_) {
+      const auto is_it = [&name = name](const tier::Peer& giver) { return giver.name == name; };
+      if (!state.is_under_way && std::none_of(givers.begin(), givers.end(), is_it))
+        state.number = 1;
+    }
+  }
+
   void end(const std::string& giver) {
     State& state = states_[giver];
     state.is_under_way = false;
@@ -113,15 +126,17 @@ class Moves : public std::enable_shared_from_this<Moves> {
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
-    std::uint64_t& number = states_[giver.name].number;
+    State& state = states_[giver.name];
+    if (core_.shared.store.purge_count() != state.purges) state.number = 1;
     while (!core_.core.stopped()) {
       co_await wait_for_room(giver.name);
       if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
       const SteadyPoint asked = core_.core.clock().steady_now();
-      auto batch = co_await ask(giver, number);
+      state.purges = core_.shared.store.purge_count();
+      auto batch = co_await ask(giver, state.number);
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
-        ++number;
+        ++state.number;
         break;
       }
       const auto content = read(*batch);
@@ -135,7 +150,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
       take(content->buckets);
       tried = 0;
-      ++number;
+      ++state.number;
     }
     co_return Result<void>();
   }

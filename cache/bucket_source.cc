@@ -17,6 +17,7 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
     end_last(giving, taker);
   } else {
     // It may have nothing of what it was sent.
+    if (now.steady - giving.asked_at >= limits::move_silence) giving.later.clear();
     for (auto& left : giving.later) left.second.moving.reset();
     begin(giving, taker, now.steady);
   }
@@ -27,10 +28,10 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   if (giving.moving) giving.moving->mark();
   giving.given.clear();
   MovedBatch batch = make_batch(giving, taker, now);
-  const bool has_behind = std::any_of(givings_.begin(), givings_.end(), [](const auto& to) {
-    return to.second.has_moving([](const Moving& moving) { return moving.is_behind(); });
+  const bool has_outpaced = std::any_of(givings_.begin(), givings_.end(), [](const auto& to) {
+    return to.second.has_moving([](const Moving& moving) { return moving.is_outpaced(); });
   });
-  behind_until_.store(has_behind ? now.steady + limits::move_silence : SteadyPoint{});
+  outpaced_until_.store(has_outpaced ? now.steady + limits::move_silence : SteadyPoint{});
   if (batch.is_empty() && giving.later.empty()) givings_.erase(taker);
   return batch;
 }
@@ -47,13 +48,13 @@ bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
   });
 }
 
-bool BucketSource::is_behind(shard::Bucket bucket, SteadyPoint now) {
-  if (now >= behind_until_.load()) return false;
+bool BucketSource::is_outpaced(shard::Bucket bucket, SteadyPoint now) {
+  if (now >= outpaced_until_.load()) return false;
   const std::lock_guard lock(mutex_);
   return std::any_of(givings_.begin(), givings_.end(), [&](const auto& to) {
     return now - to.second.asked_at < limits::move_silence &&
            to.second.has_moving([bucket](const Moving& moving) {
-             return moving.bucket == bucket && moving.is_behind();
+             return moving.bucket == bucket && moving.is_outpaced();
            });
   });
 }
@@ -66,12 +67,13 @@ void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint n
   });
   std::vector<std::size_t> rank(shard::bucket_count, shard::bucket_count);
   const auto warm = buckets.empty() ? std::vector<shard::Bucket>() : store_.warm_buckets();
-  for (std::size_t i = 0; i < warm.size(); ++i) rank[warm[i]] = i;
+  giving.is_warm.assign(shard::bucket_count, false);
+  for (std::size_t i = 0; i < warm.size(); ++i) {
+    rank[warm[i]] = i;
+    giving.is_warm[warm[i]] = true;
+  }
   std::stable_sort(buckets.begin(), buckets.end(),
                    [&](shard::Bucket a, shard::Bucket b) { return rank[a] < rank[b]; });
-  giving.warm = static_cast<std::size_t>(
-      std::count_if(buckets.begin(), buckets.end(),
-                    [&](shard::Bucket bucket) { return rank[bucket] < shard::bucket_count; }));
   giving.order = std::move(buckets);
   giving.next = 0;
   giving.moving.reset();
@@ -122,11 +124,10 @@ void BucketSource::end_last(Giving& giving, const std::string& taker) {
     }
   });
   // The rest is what its taker may be asked for next. One that has begun to move goes on first.
-  const std::size_t at = giving.next + (giving.moving ? 1 : 0);
+  const auto at = static_cast<std::ptrdiff_t>(giving.next + (giving.moving ? 1 : 0));
   for (const auto& given : giving.given) {
     if (store_.count_of(given->bucket) == 0) continue;
-    giving.order.insert(giving.order.begin() + static_cast<std::ptrdiff_t>(at), given->bucket);
-    if (at <= giving.warm) ++giving.warm;
+    giving.order.insert(giving.order.begin() + at, given->bucket);
   }
 }
 
@@ -156,14 +157,17 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   //   2. the bucket is given                            2'. a fetch asks the taker
   //   3. the fetch is seen: the gift is taken back
   const auto gift = holders_.give(bucket, taker);
-  if (!gift) return true;  // it is for somebody else by now
+  if (!gift) {  // it is for somebody else by now
+    giving.later.erase(bucket);
+    return true;
+  }
   const bool is_busy = flights_.size() > 0 && flights_.has_any_of(bucket, store_);
   if (is_busy && gift->epoch == 0) {  // when it is there
-    if (giving.moving) giving.later[bucket] = {now.steady, std::move(giving.moving)};
+    if (giving.moving) giving.later[bucket].moving = std::move(giving.moving);
     return true;
   }
   if (!giving.moving) giving.moving = next_moving(giving);
-  const auto warmth = giving.next < giving.warm ? Store::Warmth::warm : Store::Warmth::cold;
+  const auto warmth = giving.is_warm[bucket] ? Store::Warmth::warm : Store::Warmth::cold;
   if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
     if (gift->is_new) holders_.take_back(bucket);
     return false;
@@ -192,10 +196,15 @@ std::unique_ptr<BucketSource::Moving> BucketSource::next_moving(Giving& giving) 
 }
 
 bool BucketSource::leave_for_later(Giving& giving, SteadyPoint now) {
-  const auto [left, is_new] = giving.later.try_emplace(giving.moving->bucket, Later{now, nullptr});
-  if (now - left->second.since >= limits::move_flight_patience) return false;
+  Later& later = giving.later[giving.moving->bucket];
+  if (later.looks == 0) later.since = now;
+  if (later.looks >= limits::move_flight_looks &&
+      now - later.since >= limits::move_flight_patience) {
+    return false;
+  }
+  ++later.looks;
   giving.moving->caught_up();
-  left->second.moving = std::move(giving.moving);
+  later.moving = std::move(giving.moving);
   return true;
 }
 

@@ -47,10 +47,11 @@ class BucketSource {
   [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
                                  const AskedAt& now);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
+  // One that was left for later counts when its turn is next.
   // False where no batch was asked for since limits::move_silence: the taker may be gone.
   [[nodiscard]] bool is_moving(shard::Bucket bucket, SteadyPoint now);
   // Whether responses are stored in it as fast as they move, as long as batches are asked for.
-  [[nodiscard]] bool is_behind(shard::Bucket bucket, SteadyPoint now);
+  [[nodiscard]] bool is_outpaced(shard::Bucket bucket, SteadyPoint now);
 
  private:
   // A bucket that has begun to move.
@@ -67,7 +68,7 @@ class BucketSource {
     }
     // All that is stored of it has been sent.
     void caught_up() noexcept { now.sent = now.batches = 0; }
-    [[nodiscard]] bool is_behind() const noexcept {
+    [[nodiscard]] bool is_outpaced() const noexcept {
       return now.sent >= limits::move_log_factor * stood && now.batches >= limits::move_log_batches;
     }
     [[nodiscard]] bool is_hopeless() const noexcept {
@@ -84,14 +85,16 @@ class BucketSource {
       CacheKey key{};
       std::vector<std::weak_ptr<const StoredResponse>> unsent{};
       std::size_t sent = 0;     // stored responses
-      std::size_t batches = 0;  // full of them
+      std::size_t batches = 0;  // that were full before it had been sent
     };
     State now{};
     State marked{};
   };
-  // One of which something is being fetched.
+  // One of which something was being fetched when it was its turn.
   struct Later {
-    SteadyPoint since{};
+    SteadyPoint since{};  // when all else of it had been sent
+    unsigned looks = 0;   // since then
+    // Null: it moves or was given with the last batch, or begins anew.
     std::unique_ptr<Moving> moving;
   };
   // To one taker.
@@ -99,7 +102,7 @@ class BucketSource {
     std::uint64_t number = 0;  // of the last batch
     SteadyPoint asked_at{};    // likewise
     std::vector<shard::Bucket> order;
-    std::size_t warm = 0;  // so many of them, the first
+    std::vector<bool> is_warm;  // by bucket
     std::multimap<shard::Bucket, UncacheableKeys::Mark> marks;
     std::size_t next_before = 0;                 // in the order, before the last batch
     std::size_t next = 0;                        // after it
@@ -107,11 +110,11 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     std::map<shard::Bucket, Later> later;
 
-    // What was left for later counts when its turn is next.
     template <class Condition>
     [[nodiscard]] bool has_moving(const Condition& condition) const {
       if (moving && condition(*moving)) return true;
-      return next == order.size() && std::any_of(later.begin(), later.end(), [&](const auto& one) {
+      const bool are_next = next == order.size();
+      return are_next && std::any_of(later.begin(), later.end(), [&](const auto& one) {
                return one.second.moving && condition(*one.second.moving);
              });
     }
@@ -122,7 +125,7 @@ class BucketSource {
   static void rewind(Giving& giving);
   // The one that begins, or goes on.
   [[nodiscard]] std::unique_ptr<Moving> next_moving(Giving& giving);
-  // False: it has been left often enough.
+  // False: it has been left for long enough, and often enough.
   [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
   void end_last(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
@@ -140,7 +143,7 @@ class BucketSource {
   std::mutex mutex_;  // before any lock of the above
   std::map<std::string, Giving> givings_;
   // A bucket is behind until then, or none is; without the lock.
-  std::atomic<SteadyPoint> behind_until_{SteadyPoint{}};
+  std::atomic<SteadyPoint> outpaced_until_{SteadyPoint{}};
 };
 
 }  // namespace ringside::cache

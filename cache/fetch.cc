@@ -67,7 +67,7 @@ Task<void> Fetch::wait_for_move(SteadyPoint deadline) {
   const auto must_wait = [&](SteadyPoint now) {
     if (now >= last || core_.core.stopped()) return false;
     BucketSource& source = core_.shared.source;
-    return is_chosen ? source.is_moving(*bucket, now) : source.is_behind(*bucket, now);
+    return is_chosen ? source.is_moving(*bucket, now) : source.is_outpaced(*bucket, now);
   };
   if (!must_wait(begun)) co_return;
   net::Waiter waiter(core_.core);

@@ -18,10 +18,10 @@ namespace {
 TEST(BucketSource, TellsOfKeysThatCanNotBeStoredWithTheirBucket) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets.front();
-  giver.uncacheable.remember(key_of("/never", bucket), steady + Seconds{30});
-  giver.uncacheable.remember(key_of("/no-more", bucket), steady);
+  giver.uncacheable.remember(key_in(bucket, "/never"), steady + Seconds{30});
+  giver.uncacheable.remember(key_in(bucket, "/no-more"), steady);
   const auto elsewhere = static_cast<shard::Bucket>(bucket + 1);
-  giver.uncacheable.remember(key_of("/elsewhere", elsewhere), steady + Seconds{30});
+  giver.uncacheable.remember(key_in(elsewhere, "/elsewhere"), steady + Seconds{30});
   const auto batch = giver.batch(1);
   const auto of_bucket = [&](const auto& mark) { return mark.bucket == bucket; };
   ASSERT_EQ(std::count_if(batch.marks.begin(), batch.marks.end(), of_bucket), 1);
@@ -29,9 +29,9 @@ TEST(BucketSource, TellsOfKeysThatCanNotBeStoredWithTheirBucket) {
   EXPECT_EQ(mark.until, steady + Seconds{30});
   UncacheableKeys taken;
   taken.remember(mark);
-  EXPECT_TRUE(taken.contains(key_of("/never", bucket), steady + Seconds{29}));
-  EXPECT_FALSE(taken.contains(key_of("/never", bucket), steady + Seconds{30}));
-  EXPECT_FALSE(taken.contains(key_of("/no-more", bucket), steady));
+  EXPECT_TRUE(taken.contains(key_in(bucket, "/never"), steady + Seconds{29}));
+  EXPECT_FALSE(taken.contains(key_in(bucket, "/never"), steady + Seconds{30}));
+  EXPECT_FALSE(taken.contains(key_in(bucket, "/no-more"), steady));
 }
 
 TEST(BucketSource, GivesEverythingOnceAndKeepsNothingOfIt) {
@@ -142,7 +142,7 @@ TEST(BucketSource, ABatchThatIsAskedForAgainBeginsWhereItBegan) {
     ASSERT_FALSE(lost.empty());
     const char removed = *lost.begin();
     lost.erase(removed);
-    giver.store.erase(key_of(std::string("/") + removed, bucket));
+    giver.store.erase(key_in(bucket, std::string("/") + removed));
     const auto again = names(giver.batch(number).bodies);
     EXPECT_FALSE(again.contains(removed));
     EXPECT_TRUE(std::includes(again.begin(), again.end(), lost.begin(), lost.end()));
@@ -164,7 +164,7 @@ TEST(BucketSource, VariantsOfAKeyComeInSeveralBatches) {
   for (const std::string name : {"a", "b", "c"}) {
     const std::string body = name + std::string(limits::move_batch_size_bytes, 'x');
     const auto response = response_of(varying, body, fields_of({{"Accept", name}}));
-    ASSERT_TRUE(giver.store.put(key_of("/", bucket), response, giver.store.purge_count()));
+    ASSERT_TRUE(giver.store.put(key_in(bucket, "/"), response, giver.store.purge_count()));
     put.insert(body);
   }
   for (std::uint64_t number = 1; number <= 3; ++number) {
@@ -183,7 +183,7 @@ TEST(BucketSource, WhatIsRefreshedMeanwhileComesAfterwards) {
   const shard::Bucket bucket = giver.buckets[0];
   const auto old = giver.put("/x", bucket, "old");
   static_cast<void>(giver.batch(1));
-  ASSERT_TRUE(giver.store.replace(key_of("/x", bucket), old, response_of("new")));
+  ASSERT_TRUE(giver.store.replace(key_in(bucket, "/x"), old, response_of("new")));
   EXPECT_EQ(giver.batch(2).bodies, std::vector<std::string>{"new"});
   EXPECT_EQ(giver.store.count_of(bucket), 1U);
   EXPECT_TRUE(giver.holders.own().has_copies(bucket));
@@ -195,7 +195,7 @@ TEST(BucketSource, WhatIsRefreshedMeanwhileComesAfterwards) {
 TEST(BucketSource, WhatIsBeingFetchedIsLeftForLater) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
-  const auto flight = giver.flights.join(key_of("/x", bucket), "", 0);
+  const auto flight = giver.flights.join(key_in(bucket, "/x"), "", 0);
   ASSERT_TRUE(flight.leads);
   const auto has = [&](const Giver::Batch& batch) {
     return std::any_of(batch.buckets.begin(), batch.buckets.end(),
@@ -209,7 +209,7 @@ TEST(BucketSource, WhatIsBeingFetchedIsLeftForLater) {
 
 TEST(BucketSource, WhatWasLeftForLaterDoesNotHideWhatIsToBeGivenSince) {
   Giver giver;
-  const auto flight = giver.flights.join(key_of("/x", giver.buckets[0]), "", 0);
+  const auto flight = giver.flights.join(key_in(giver.buckets[0], "/x"), "", 0);
   static_cast<void>(giver.rest(1));
   EXPECT_TRUE(giver.rest(1).buckets.empty());
   giver.holders.change(
@@ -218,19 +218,76 @@ TEST(BucketSource, WhatWasLeftForLaterDoesNotHideWhatIsToBeGivenSince) {
   giver.flights.leave(*flight.flight);
 }
 
+// All but the bucket of which something is always fetched has been given, and it was looked at
+// twice: at the beginning, and after the others.
+struct GiverThatFetches : Giver {
+  GiverThatFetches() {
+    while (!batch(++number).buckets.empty()) {
+    }
+  }
+  ~GiverThatFetches() { flights.leave(*flight.flight); }
+  void look(unsigned times = 1) {
+    for (unsigned i = 0; i < times; ++i) static_cast<void>(batch(++number));
+  }
+  [[nodiscard]] bool has_given() const { return !holders.answers_for(bucket); }
+
+  static constexpr unsigned looks_left = limits::move_flight_looks - 2;
+  const shard::Bucket bucket = buckets[0];
+  const FlightTable::Joined flight = flights.join(key_in(bucket, "/x"), "", 0);
+  std::uint64_t number = 0;
+};
+
 TEST(BucketSource, ABucketInWhichSomethingIsAlwaysFetchedIsGivenInTheEnd) {
+  GiverThatFetches giver;
+  giver.look(giver.looks_left);
+  giver.asked_at.steady += limits::move_flight_patience - Milliseconds{1};
+  giver.look();
+  EXPECT_FALSE(giver.has_given());
+  giver.asked_at.steady += Milliseconds{1};
+  giver.look(2);
+  EXPECT_TRUE(giver.has_given());
+  EXPECT_TRUE(giver.holders.own().has_copies(giver.bucket)) << "what comes of it is to follow";
+}
+
+// Its turn may come late, behind others that are large.
+TEST(BucketSource, ABucketInWhichSomethingIsFetchedIsLookedAtOften) {
+  GiverThatFetches giver;
+  giver.asked_at.steady += limits::move_flight_patience;
+  giver.look(giver.looks_left);
+  EXPECT_FALSE(giver.has_given());
+  giver.look();
+  EXPECT_TRUE(giver.has_given());
+}
+
+TEST(BucketSource, OneThatComesBackAfterAWhileFindsAllPatience) {
+  for (const bool is_long : {false, true}) {
+    GiverThatFetches giver;
+    giver.look(giver.looks_left);
+    giver.asked_at.steady += is_long ? limits::move_silence : limits::move_flight_patience;
+    giver.number = 0;
+    giver.look();
+    EXPECT_EQ(giver.has_given(), !is_long);
+  }
+}
+
+// What it was sent may have come back meanwhile.
+TEST(BucketSource, WhatIsForSomebodyElseAndThenNotIsSentAgain) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
-  const auto flight = giver.flights.join(key_of("/x", bucket), "", 0);
-  ASSERT_TRUE(flight.leads);
-  static_cast<void>(giver.rest(1));
-  giver.asked_at.steady += limits::move_flight_patience - Milliseconds{1};
-  static_cast<void>(giver.rest(1));
-  EXPECT_TRUE(giver.holders.answers_for(bucket));
-  giver.asked_at.steady += Milliseconds{1};
-  static_cast<void>(giver.rest(1));
-  EXPECT_FALSE(giver.holders.answers_for(bucket));
-  EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "what comes of it is to follow";
+  giver.put("/x", bucket, "x");
+  const auto flight = giver.flights.join(key_in(bucket, "/fetched"), "", 0);
+  const auto follow = [&](const std::vector<std::string>& members) {
+    const auto membership = tier::membership_of(members);
+    giver.holders.change([&](tier::Authority& authority) { authority.follow(membership); });
+  };
+  std::uint64_t number = 1;
+  for (auto batch = giver.batch(number); !batch.bodies.empty() || !batch.buckets.empty();) {
+    batch = giver.batch(++number);
+  }
+  follow({"a"});
+  EXPECT_TRUE(giver.rest(++number).bodies.empty());
+  follow({"a", "b"});
+  EXPECT_EQ(giver.rest(++number).bodies, std::vector<std::string>{"x"});
   giver.flights.leave(*flight.flight);
 }
 

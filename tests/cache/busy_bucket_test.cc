@@ -11,15 +11,15 @@
 namespace ringside::cache {
 namespace {
 
-// Of which each batch is followed by as much that is new.
+// Twice as much is stored in its bucket as a batch has.
 struct BusyGiver : Giver {
   void store_more() {
     const std::string body(limits::move_batch_size_bytes / 2, 'x');
     for (int i = 0; i < 4; ++i) put("/" + std::to_string(stored++), bucket, body);
   }
   void move() { sent += batch(++number).bodies.size(); }
-  void move_until_behind() {
-    for (store_more(); !source.is_behind(bucket, steady); store_more()) {
+  void move_until_outpaced() {
+    for (store_more(); !source.is_outpaced(bucket, steady); store_more()) {
       ASSERT_LT(number, 10 * limits::move_log_batches);
       move();
     }
@@ -33,24 +33,25 @@ struct BusyGiver : Giver {
 
 TEST(BusyBucket, ABucketInWhichAsMuchIsStoredAsMovesIsBehindUntilItIsGiven) {
   BusyGiver giver;
-  giver.move_until_behind();
+  giver.move_until_outpaced();
   EXPECT_GE(giver.number, limits::move_log_batches);
-  EXPECT_FALSE(giver.source.is_behind(giver.buckets[1], steady));
-  EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady + limits::move_silence))
+  EXPECT_FALSE(giver.source.is_outpaced(giver.buckets[1], steady));
+  EXPECT_FALSE(giver.source.is_outpaced(giver.bucket, steady + limits::move_silence))
       << "nobody asks any more";
   while (giver.holders.answers_for(giver.bucket)) giver.move();
   EXPECT_EQ(giver.sent, giver.stored) << "fetches wait";
-  EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+  EXPECT_FALSE(giver.source.is_outpaced(giver.bucket, steady));
 }
 
 TEST(BusyBucket, ABucketThatStaysBehindIsGivenInTheEnd) {
   for (const bool is_fetched : {false, true}) {
     BusyGiver giver;
-    giver.move_until_behind();
-    const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+    giver.move_until_outpaced();
+    const auto flight = giver.flights.join(key_in(giver.bucket, "/fetched"), "", 0);
     if (!is_fetched) giver.flights.leave(*flight.flight);
-    for (; giver.holders.answers_for(giver.bucket); giver.store_more()) {
+    while (giver.holders.answers_for(giver.bucket)) {
       ASSERT_LT(giver.number, 2 * limits::move_log_batches_most);
+      giver.store_more();
       giver.move();
     }
     if (is_fetched) giver.flights.leave(*flight.flight);
@@ -65,15 +66,18 @@ TEST(BusyBucket, ABucketThatStaysBehindIsGivenInTheEnd) {
 TEST(BusyBucket, ABatchThatIsAskedForOftenCountsOnce) {
   for (const std::uint64_t lost : {1U, 2U}) {
     BusyGiver giver;
-    for (int i = 0; i < 4; ++i) giver.store_more();
+    giver.store_more();
     while (giver.number + 1 < lost) giver.move();
-    for (std::size_t i = 0; i < 2 * limits::move_log_batches; ++i) {
+    const std::size_t stood = giver.stored;
+    if (lost > 1) giver.store_more();
+    for (std::size_t i = 0; i < limits::move_log_factor * stood; ++i) {
       EXPECT_EQ(giver.batch(lost).bodies.size(), 2U);
     }
-    EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+    EXPECT_FALSE(giver.source.is_outpaced(giver.bucket, steady));
     giver.number = lost;
+    giver.store_more();
     giver.move();
-    EXPECT_FALSE(giver.source.is_behind(giver.bucket, steady));
+    EXPECT_FALSE(giver.source.is_outpaced(giver.bucket, steady));
     EXPECT_TRUE(giver.holders.answers_for(giver.bucket));
   }
 }
@@ -83,7 +87,7 @@ TEST(BusyBucket, OneOfWhichSomethingIsFetchedGoesOnWhereItWas) {
   for (const bool is_lost : {false, true}) {
     BusyGiver giver;
     giver.store_more();
-    const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+    const auto flight = giver.flights.join(key_in(giver.bucket, "/fetched"), "", 0);
     std::vector<std::string> bodies;
     for (Giver::Batch batch = giver.batch(1); !batch.bodies.empty() || !batch.buckets.empty();
          batch = giver.batch(++giver.number + 1)) {
@@ -106,7 +110,7 @@ TEST(BusyBucket, OneOfWhichSomethingIsFetchedGoesOnWhereItWas) {
 TEST(BusyBucket, OneOfWhichSomethingIsFetchedIsSentAgainToWhoBeginsAnew) {
   BusyGiver giver;
   giver.store_more();
-  const auto flight = giver.flights.join(key_of("/fetched", giver.bucket), "", 0);
+  const auto flight = giver.flights.join(key_in(giver.bucket, "/fetched"), "", 0);
   EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
   EXPECT_EQ(giver.rest(1).bodies.size(), giver.stored);
   giver.flights.leave(*flight.flight);
@@ -135,7 +139,7 @@ TEST(BusyBucket, TheRestOfOneDoesNotDisturbTheNextThatHasBegun) {
   GiverOfTwo giver;
   const auto begun = giver.batch(1);
   EXPECT_EQ(begun.buckets.size(), 1U);
-  ASSERT_TRUE(giver.store.replace(key_of(giver.path, giver.first), giver.old, response_of("new")));
+  ASSERT_TRUE(giver.store.replace(key_in(giver.first, giver.path), giver.old, response_of("new")));
   const auto rest = giver.rest(2);
   EXPECT_EQ(begun.bodies.size() + rest.bodies.size(),
             giver.first_stored + 1 + GiverOfTwo::second_stored);
@@ -145,7 +149,7 @@ TEST(BusyBucket, TheRestOfOneDoesNotDisturbTheNextThatHasBegun) {
 
 TEST(BusyBucket, NobodyWaitsForOneThatIsLeftForLaterUntilItIsItsTurn) {
   GiverOfTwo giver;
-  const auto flight = giver.flights.join(key_of("/fetched", giver.first), "", 0);
+  const auto flight = giver.flights.join(key_in(giver.first, "/fetched"), "", 0);
   static_cast<void>(giver.batch(1));
   EXPECT_FALSE(giver.source.is_moving(giver.first, steady)) << "the second one moves";
   static_cast<void>(giver.rest(2));
@@ -158,7 +162,7 @@ TEST(BusyBucket, ABatchOfThoseThatWereLeftForLaterMayBeLost) {
   std::vector<FlightTable::Joined> flights;
   for (const shard::Bucket bucket : {giver.first, giver.second}) {
     const std::string path = "/fetched" + std::to_string(flights.size());
-    flights.push_back(giver.flights.join(key_of(path, bucket), "", 0));
+    flights.push_back(giver.flights.join(key_in(bucket, path), "", 0));
   }
   std::uint64_t number = 1;
   for (auto batch = giver.batch(number); !batch.bodies.empty() || !batch.buckets.empty();) {
@@ -179,13 +183,14 @@ TEST(BusyBucket, ABucketInWhichMuchIsStoredIsGivenWhenAllThatItHadIsSent) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
   const std::string body(limits::move_batch_size_bytes, 'x');
-  constexpr int had = 30;
+  constexpr int had = 40;
   for (int i = 0; i < had; ++i) giver.put("/" + std::to_string(i), bucket, "old" + body);
   std::uint64_t number = 0;
   int sent = 0;
   while (giver.holders.answers_for(bucket)) {
     const auto batch = giver.batch(++number);
     for (const std::string& moved : batch.bodies) sent += moved.starts_with("old") ? 1 : 0;
+    EXPECT_FALSE(giver.source.is_outpaced(bucket, steady));
     if (number % 2 == 0) giver.put("/new" + std::to_string(number), bucket, body);
   }
   EXPECT_EQ(sent, had);

@@ -21,7 +21,7 @@ constexpr Store::Warmth warm = Store::Warmth::warm;
 TEST(RestoredResponse, StandsUnlessAYoungerOneIsThere) {
   Store store(store_bytes);
   std::size_t may_evict_bytes = 0;
-  const CacheKey key = key_of("/x", 7);
+  const CacheKey key = key_in(7, "/x");
   const auto at = [](TimePoint received) {
     const auto head = response_of("")->head;
     Freshness freshness = head->freshness();
@@ -51,7 +51,7 @@ TEST(RestoredResponse, TheWholeThatComesBehindAPartOfItIsKept) {
   for (const std::string_view etag : {"\"1\"", ""}) {
     Store store(store_bytes);
     std::size_t may_evict_bytes = 0;
-    const CacheKey key = key_of("/x", 7);
+    const CacheKey key = key_in(7, "/x");
     const std::size_t before = store.used_bytes();
     ASSERT_TRUE(store.put(key, part_of("234", 2, 6, etag), store.purge_count()));
     StoredResponse whole = *whole_of("012345", etag);
@@ -71,12 +71,12 @@ TEST(RestoredResponse, TakesWhatItCostsAndNoMore) {
   std::size_t may_evict_bytes = 0;
   const std::size_t before = store.used_bytes();
   for (int i = 0; i < 3; ++i) {  // the second and the third find it there
-    EXPECT_TRUE(store.restore(key_of("/x", 7), *response_of(""), std::string(100'000, 'x'), warm,
+    EXPECT_TRUE(store.restore(key_in(7, "/x"), *response_of(""), std::string(100'000, 'x'), warm,
                               store.purge_count(), may_evict_bytes));
   }
   EXPECT_GE(store.used_bytes() - before, 100'000U);
   EXPECT_LE(store.used_bytes() - before, 110'000U);
-  store.erase(key_of("/x", 7));
+  store.erase(key_in(7, "/x"));
   EXPECT_EQ(store.used_bytes(), before);
 }
 
@@ -84,7 +84,7 @@ TEST(RestoredResponse, TakesWhatItCostsAndNoMore) {
 TEST(RestoredResponse, WhatHasComeBeforeItCostsNothing) {
   Store store(store_bytes);
   std::size_t may_evict_bytes = 0;
-  const CacheKey key = key_of("/x", 7);
+  const CacheKey key = key_in(7, "/x");
   const std::string body(store_bytes / 2, 'x');
   const auto before = response_of("before");
   ASSERT_TRUE(store.put(key, before, store.purge_count()));
@@ -104,7 +104,7 @@ TEST(RestoredResponse, WhatIsColdTakesFreeRoomAloneAndGoesFirst) {
   const std::string body(100'000, 'x');
   std::size_t may_evict_bytes = limits::kMiB;
   const auto restore = [&](const std::string& path, Store::Warmth warmth) {
-    return store.restore(key_of(path, 2), *response_of(""), body, warmth, store.purge_count(),
+    return store.restore(key_in(2, path), *response_of(""), body, warmth, store.purge_count(),
                          may_evict_bytes);
   };
   std::size_t restored = 0;
@@ -117,12 +117,12 @@ TEST(RestoredResponse, WhatIsColdTakesFreeRoomAloneAndGoesFirst) {
   EXPECT_TRUE(restore("/warm", warm));
   for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(
-        store.put(key_of("/own" + std::to_string(i), 1), response_of(body), store.purge_count()));
-    static_cast<void>(store.find(key_of("/warm", 2), {}));
+        store.put(key_in(1, "/own" + std::to_string(i)), response_of(body), store.purge_count()));
+    static_cast<void>(store.find(key_in(2, "/warm"), {}));
   }
   // Stripes take turns, whatever they hold.
   EXPECT_LE(store.count_of(2), 5U);
-  EXPECT_NE(store.find(key_of("/warm", 2), {}).response, nullptr);
+  EXPECT_NE(store.find(key_in(2, "/warm"), {}).response, nullptr);
 }
 
 TEST(RestoredResponse, PushesOutOnlySoMuchAsItMay) {
@@ -130,13 +130,13 @@ TEST(RestoredResponse, PushesOutOnlySoMuchAsItMay) {
   const std::string body(100'000, 'x');
   for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(
-        store.put(key_of("/own" + std::to_string(i), 1), response_of(body), store.purge_count()));
+        store.put(key_in(1, "/own" + std::to_string(i)), response_of(body), store.purge_count()));
   }
   const std::uint64_t evicted = store.evictions();
   std::size_t may_evict_bytes = limits::kMiB;
   std::size_t restored = 0;
   for (int i = 0; i < 60; ++i) {
-    restored += store.restore(key_of("/moved" + std::to_string(i), 2), *response_of(""), body, warm,
+    restored += store.restore(key_in(2, "/moved" + std::to_string(i)), *response_of(""), body, warm,
                               store.purge_count(), may_evict_bytes);
   }
   EXPECT_GE(restored, 8U);

@@ -38,7 +38,7 @@ struct Giver {
 
   StoredPointer put(const std::string& path, shard::Bucket bucket, const std::string& body) {
     const auto response = response_of(body);
-    EXPECT_TRUE(store.put(key_of(path, bucket), response, store.purge_count()));
+    EXPECT_TRUE(store.put(key_in(bucket, path), response, store.purge_count()));
     return response;
   }
   // The bodies and the buckets of a batch.

@@ -13,22 +13,13 @@
 #include "base/limits.h"
 #include "cache/bucket_lists.h"
 #include "cache/store.h"
+#include "tests/cache/some_key.h"
 #include "tests/cache/some_response.h"
 
 namespace ringside::cache {
 namespace {
 
 constexpr std::size_t store_bytes = 8 * limits::kMiB;
-
-CacheKey key_of(const std::string& path, std::optional<shard::Bucket> bucket,
-                std::string_view extra_key = {}) {
-  http::Target target;
-  target.path = path;
-  CacheKey key;
-  key.assign(http::Scheme::http, "a.test", target, extra_key);
-  key.bucket = bucket;
-  return key;
-}
 
 // What the store has of a bucket, sorted: `path: body, body`.
 std::vector<std::string> entries_of(Store& store, shard::Bucket bucket) {
@@ -59,70 +50,70 @@ struct Case {
 };
 
 StoredPointer found(Store& store, const std::string& path) {
-  return store.find(key_of(path, {}), {}).response;
+  return store.find(key_in({}, path), {}).response;
 }
 
 const std::vector<Case> cases{
     {"nothing", [](Store&) {}, {"/a: one", "/b: two"}, {"/c: three"}},
     {"put again",
-     [](Store& s) { s.put(key_of("/a", 7), response_of("new"), s.purge_count()); },
+     [](Store& s) { s.put(key_in(7, "/a"), response_of("new"), s.purge_count()); },
      {"/a: new", "/b: two"},
      {"/c: three"}},
     {"put by somebody who knows of no bucket",
-     [](Store& s) { s.put(key_of("/a", {}), response_of("new"), s.purge_count()); },
+     [](Store& s) { s.put(key_in({}, "/a"), response_of("new"), s.purge_count()); },
      {"/a: new", "/b: two"},
      {"/c: three"}},
     {"put by somebody who does, where nobody did",
-     [](Store& s) { s.put(key_of("/d", 9), response_of("new"), s.purge_count()); },
+     [](Store& s) { s.put(key_in(9, "/d"), response_of("new"), s.purge_count()); },
      {"/a: one", "/b: two"},
      {"/c: three", "/d: new"}},
     {"put into another",
-     [](Store& s) { s.put(key_of("/a", 9), response_of("new"), s.purge_count()); },
+     [](Store& s) { s.put(key_in(9, "/a"), response_of("new"), s.purge_count()); },
      {"/b: two"},
      {"/a: new", "/c: three"}},
     {"a put that comes too late",
      [](Store& s) {
        const auto before = s.purge_count();
        s.purge("b.test");
-       EXPECT_FALSE(s.put(key_of("/e", 7), response_of("late"), before));
+       EXPECT_FALSE(s.put(key_in(7, "/e"), response_of("late"), before));
      },
      {"/a: one", "/b: two"},
      {"/c: three"}},
     {"a slice, which lies elsewhere",
      [](Store& s) {
-       const auto slice = slice_key(key_of("/a", 7), 3, "\"tag\"");
+       const auto slice = slice_key(key_in(7, "/a"), 3, "\"tag\"");
        s.put(slice, response_of("slice"), s.purge_count());
      },
      {"/a: one", "/a: slice", "/b: two"},
      {"/c: three"}},
     {"another key of the URI",
-     [](Store& s) { s.put(key_of("/a", 9, "DE"), response_of("german"), s.purge_count()); },
+     [](Store& s) { s.put(key_in(9, "/a", "DE"), response_of("german"), s.purge_count()); },
      {"/a: one", "/b: two"},
      {"/a: german", "/c: three"}},
     {"replace",
-     [](Store& s) { s.replace(key_of("/a", {}), found(s, "/a"), response_of("other")); },
+     [](Store& s) { s.replace(key_in({}, "/a"), found(s, "/a"), response_of("other")); },
      {"/a: other", "/b: two"},
      {"/c: three"}},
-    {"erase", [](Store& s) { s.erase(key_of("/a", {})); }, {"/b: two"}, {"/c: three"}},
+    {"erase", [](Store& s) { s.erase(key_in({}, "/a")); }, {"/b: two"}, {"/c: three"}},
     {"erase the last of a bucket",
-     [](Store& s) { s.erase(key_of("/c", 9)); },
+     [](Store& s) { s.erase(key_in(9, "/c")); },
      {"/a: one", "/b: two"},
      {}},
     {"erase a variant",
-     [](Store& s) { s.erase(key_of("/b", {}), found(s, "/b")); },
+     [](Store& s) { s.erase(key_in({}, "/b"), found(s, "/b")); },
      {"/a: one"},
      {"/c: three"}},
     {"erase one variant of two",
      [](Store& s) {
        const auto x = fields_of({{"Accept", "x"}});
        const auto varying = fields_of({{"Cache-Control", "max-age=60"}, {"Vary", "Accept"}});
-       s.put(key_of("/a", 7), response_of(varying, "x", x), s.purge_count());
+       s.put(key_in(7, "/a"), response_of(varying, "x", x), s.purge_count());
        EXPECT_EQ(s.count_of(7), 3U);
-       s.erase(key_of("/a", {}), s.find(key_of("/a", {}), x).response);
+       s.erase(key_in({}, "/a"), s.find(key_in({}, "/a"), x).response);
      },
      {"/a: one", "/b: two"},
      {"/c: three"}},
-    {"erase a URI", [](Store& s) { s.erase_uri(key_of("/a", {})); }, {"/b: two"}, {"/c: three"}},
+    {"erase a URI", [](Store& s) { s.erase_uri(key_in({}, "/a")); }, {"/b: two"}, {"/c: three"}},
     {"purge of a URI",
      [](Store& s) { s.purge(uri_prefix("a.test", "/c")); },
      {"/a: one", "/b: two"},
@@ -141,10 +132,10 @@ TEST(StoreBuckets, AreRightWhateverBecomesOfTheEntries) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
     Store store(store_bytes);
-    ASSERT_TRUE(store.put(key_of("/a", 7), response_of("one"), 0));
-    ASSERT_TRUE(store.put(key_of("/b", 7), response_of("two"), 0));
-    ASSERT_TRUE(store.put(key_of("/c", 9), response_of("three"), 0));
-    ASSERT_TRUE(store.put(key_of("/d", {}), response_of("four"), 0));
+    ASSERT_TRUE(store.put(key_in(7, "/a"), response_of("one"), 0));
+    ASSERT_TRUE(store.put(key_in(7, "/b"), response_of("two"), 0));
+    ASSERT_TRUE(store.put(key_in(9, "/c"), response_of("three"), 0));
+    ASSERT_TRUE(store.put(key_in({}, "/d"), response_of("four"), 0));
     one.change(store);
     EXPECT_EQ(entries_of(store, 7), one.in_seven);
     EXPECT_EQ(entries_of(store, 9), one.in_nine);
@@ -157,7 +148,7 @@ TEST(StoreBuckets, AreRightWhateverBecomesOfTheEntries) {
 
 TEST(StoreBuckets, AKeyComesBackWhole) {
   Store store(store_bytes);
-  const auto key = key_of("/a", 16'383, "country=DE&");
+  const auto key = key_in(16'383, "/a", "country=DE&");
   ASSERT_TRUE(store.put(key, response_of("one"), 0));
   const auto entries = store.entries_of(16'383);
   ASSERT_EQ(entries.size(), 1U);
@@ -344,7 +335,7 @@ TEST(StoreBuckets, AreRightFromAllThreads) {
   constexpr unsigned paths = 300;
   constexpr unsigned buckets = 3;
   const auto key_numbered = [](unsigned number) {
-    return key_of("/" + std::to_string(number), static_cast<shard::Bucket>(number % buckets));
+    return key_in(static_cast<shard::Bucket>(number % buckets), "/" + std::to_string(number));
   };
   std::atomic<bool> done{false};
   std::thread lister([&] {

@@ -122,6 +122,23 @@ void change_is_taken_back(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+// All comes back, and goes there again while nothing was started anew: what it had at first counts
+// no more.
+void change_is_made_again(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  scene.tier.grow();
+  scene.tell_all();
+  scene.run_for_a_while();
+  const std::size_t newcomer = scene.tier.replicas() - 1;
+  scene.tier.weigh(newcomer, 0);
+  scene.publish_in_any_order();
+  ASSERT_TRUE(scene.run_until_given(newcomer));
+  scene.tier.weigh(newcomer, 1);
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
 // A version is for people: the newer topology may have the lower one.
 void stateful_set_is_made_anew(std::uint64_t seed) {
   MovingScene scene(seed, 4);
@@ -221,6 +238,7 @@ constexpr auto scenes = std::to_array<HandoffScene>({
     {"RestartsOneAfterTheOther", restarts_one_after_the_other, 10},
     {"ChangesOverlap", changes_overlap, 20},
     {"ChangeIsTakenBack", change_is_taken_back, 10},
+    {"ChangeIsMadeAgain", change_is_made_again, 10},
     {"StatefulSetIsMadeAnew", stateful_set_is_made_anew, 10},
     {"NewcomerIsShortOfMemory", newcomer_is_short_of_memory, 5},
     {"WeightsChange", weights_change, 20},

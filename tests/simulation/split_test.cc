@@ -33,7 +33,7 @@ Shape shape_with(cache::SplitWrites writes, unsigned move_rate_mib_s) {
 }
 
 struct Split {
-  // Every so many pages have been asked for.
+  // One in `every` pages has been asked for.
   Split(std::uint64_t seed, cache::SplitWrites writes, unsigned move_rate_mib_s = 4,
         std::size_t every = 1)
       : world(seed), tier(world, shape_with(writes, move_rate_mib_s)), client(world, "client") {
@@ -114,15 +114,16 @@ TEST(SimulationOfSplit, NothingIsLostWhereFetchesWait) {
   expect_nothing_is_lost(cache::SplitWrites::wait);
 }
 
-// Else there would be no end to it.
+// Else the log would drain only when it is given up.
 TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
   constexpr std::size_t stored_meanwhile = 1'000, at_once = 16;
   std::vector<std::string> targets;
   for (std::size_t number = 0; number < stored_meanwhile; ++number) {
     targets.push_back(target_of(fmt::format("page-900-{}", number), 16'000, 20'000));
   }
-  std::uint64_t waits = 0;  // not with every seed: some move fast
-  for (const std::uint64_t seed : seeds(3)) {
+  std::uint64_t waits = 0;
+  const auto played = seeds(3);
+  for (const std::uint64_t seed : played) {
     SCOPED_TRACE(shown(seed));
     Split split(seed, cache::SplitWrites::log, 4, 20);
     split.cut(seed % 2 == 0);
@@ -137,7 +138,10 @@ TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
       EXPECT_EQ(split.tier.origin().fetches(target), 1U) << target;
     }
   }
-  EXPECT_GT(waits, 0U);
+  // With some seeds it moves fast enough.
+  if (played.size() > 1) {
+    EXPECT_GT(waits, 0U);
+  }
 }
 
 // The one that is given the rest has stopped: who waits for it goes on after a while.
