@@ -44,16 +44,19 @@ constexpr Milliseconds reread_pause_most{60'000};
 // (--move-rate) {} MiB a second, into one replica; 0: nothing moves | it comes later
 constexpr size_t move_rate_mib_s = 100;
 constexpr size_t move_rate_most_mib_s = 1'000'000;  // (--move-rate) refused
-// {} more than a batch takes at its fastest, and its time at {} times the rate, twice in a row |
-// clients wait for the same cores, and the rate is halved; not where who gives is about to end
+// {} more than a batch takes at its fastest, and its time at {} times the rate | clients wait for
+// the same cores; not where who gives is about to end
 constexpr Milliseconds move_delay{2};
 constexpr size_t move_speed = 4;
+// {} times what such a batch takes longer than at its fastest, {} at most | the next one is asked
+// for
+constexpr unsigned move_yield = 3;
+constexpr Milliseconds move_yield_most{250};
 constexpr Milliseconds move_memory{
     30'000};  // {} | what a batch takes at its fastest is learnt anew
-constexpr size_t move_slowest_divisor = 32;  // 1/{} of the rate | it is halved no more
-// {} from nothing to the whole rate, 1/{} of which comes at once | it rises slowly, so that clients
-// seldom wait
-constexpr Milliseconds move_rise{2'500};
+// {} from nothing to the whole rate, 1/{} of which comes at once | what a batch takes at its
+// fastest is learnt before many are asked for
+constexpr Milliseconds move_rise{1'000};
 constexpr size_t move_begin_divisor = 4;
 // {} in a batch, or one stored response; of {} buckets | the next batch has the rest
 constexpr size_t move_batch_size_bytes = 256 * kKiB;

@@ -21,8 +21,6 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
   note(took, now);
   const microseconds in_time =
       least_ + limits::move_delay + time_at(allowed_bytes_s * limits::move_speed);
-  const bool is_late = std::min(took, took_before_) > in_time;
-  took_before_ = took;
   if (next_batch_ == SteadyPoint{} || now - next_batch_ > limits::move_rise) {
     share_ = 1.0 / limits::move_begin_divisor;
     last_came_ = now;
@@ -31,16 +29,17 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
   if (took <= in_time) {
     using Part = std::chrono::duration<double>;
     const auto passed = std::min<SteadyPoint::duration>(now - before, limits::move_pause);
-    share_ += Part(passed) / Part(limits::move_rise);
-  } else if (is_late && now - took >= halved_) {
-    share_ /= 2;
-    halved_ = now;
+    share_ = std::min(share_ + Part(passed) / Part(limits::move_rise), 1.0);
   }
-  constexpr double least_share = 1.0 / limits::move_slowest_divisor;
-  share_ = is_urgent ? 1 : std::clamp(share_, least_share, 1.0);
+  if (is_urgent) share_ = 1;
   // Waits are a few milliseconds long at least: who was late catches up.
   const SteadyPoint earliest = now - 5 * limits::deadline_tick;
   next_batch_ = std::max(next_batch_, earliest) + time_at(rate_bytes_s(allowed_bytes_s));
+  if (took > in_time && !is_urgent) {
+    const auto pause =
+        std::min<microseconds>((took - least_) * limits::move_yield, limits::move_yield_most);
+    next_batch_ = std::max(next_batch_, now + pause);
+  }
 }
 
 // The least is forgotten in time: the way may be another one by now.

@@ -9,10 +9,11 @@ namespace ringside::cache {
 
 // How fast stored responses move into this replica: as fast as is allowed, while nobody waits for
 // it. That others wait shows in how long a batch takes (as in LEDBAT, RFC 6817): who gives and who
-// takes serve their clients on the same cores. Two batches that come late, one after the other,
-// halve the rate, once for all that were under way. Then it rises as slowly as limits::move_rise
-// says: where clients and moving fill the cores, each rise ends with clients that wait. For that
-// reason moving begins with a part of the rate, too. A value; time is given.
+// takes serve their clients on the same cores. After a batch that comes late all moving pauses for
+// limits::move_yield times its delay, so that what the clients have asked for is done first. Where
+// clients and moving fill the cores, pauses come often, and moving takes what is left. It begins
+// with a part of the rate: what a batch takes at its fastest is to be learnt first. A value; time
+// is given.
 class MovePace {
  public:
   // A batch of so many bytes has come at `now`, `took` after it was asked for. `allowed_bytes_s`:
@@ -30,10 +31,8 @@ class MovePace {
   std::chrono::microseconds least_{0};
   std::chrono::microseconds least_since_{0};  // this one began
   SteadyPoint memory_ends_{};
-  std::chrono::microseconds took_before_{0};  // the batch before
-  double share_ = 0;                          // of what is allowed
+  double share_ = 0;  // of what is allowed
   SteadyPoint last_came_{};
-  SteadyPoint halved_{};
   SteadyPoint next_batch_{};
 };
 

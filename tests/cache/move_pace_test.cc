@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/limits.h"
@@ -13,24 +14,25 @@ using std::chrono::microseconds;
 
 constexpr std::size_t allowed = 100 * limits::kMiB;
 constexpr std::size_t begun = allowed / limits::move_begin_divisor;
-constexpr std::size_t slowest = allowed / limits::move_slowest_divisor;
 constexpr std::size_t size = limits::move_batch_size_bytes;
 constexpr microseconds fast{500};
-constexpr microseconds late = fast + limits::move_delay + microseconds{3'000};
+constexpr microseconds delay = limits::move_delay + microseconds{3'000};
+constexpr microseconds late = fast + delay;
+constexpr microseconds each{size * 1'000'000 / allowed};  // at the whole rate
 
 struct Moving {
+  // A batch that was asked for as soon as it might be.
   void came(microseconds took, bool is_urgent = false) {
-    now += took;
+    now = std::max(now, pace.next_batch()) + took;
     pace.came(size, took, allowed, is_urgent, now);
   }
-  void came_often(microseconds took, int times) {
-    for (int i = 0; i < times; ++i) came(took);
-  }
   // Batches for so long.
-  void came_for(Milliseconds time, microseconds took) {
+  void came_for(SteadyPoint::duration time, microseconds took) {
     for (const SteadyPoint end = now + time; now < end;) came(took);
   }
   [[nodiscard]] std::size_t rate() const { return pace.rate_bytes_s(allowed); }
+  // Until the next batch may be asked for.
+  [[nodiscard]] SteadyPoint::duration wait() const { return pace.next_batch() - now; }
 
   MovePace pace;
   SteadyPoint now{Seconds{1'000}};
@@ -47,25 +49,33 @@ TEST(MovePace, RisesToAllThatIsAllowedWhereNobodyWaits) {
   EXPECT_EQ(moving.rate(), allowed);
 }
 
-TEST(MovePace, IsHalvedWhereBatchesComeLate) {
+TEST(MovePace, PausesAfterABatchThatCameLate) {
   Moving moving;
   moving.came_for(limits::move_rise, fast);
+  moving.came(fast + limits::move_delay);
+  EXPECT_LE(moving.wait(), each) << "that is in time";
   moving.came(late);
-  EXPECT_EQ(moving.rate(), allowed) << "one may be late by chance";
-  moving.came(late);
-  EXPECT_EQ(moving.rate(), allowed / 2);
-  moving.came_often(late, 10);
-  EXPECT_EQ(moving.rate(), slowest) << "it does end";
-  moving.came_for(limits::move_rise, fast);
+  EXPECT_EQ(moving.wait(), limits::move_yield * delay);
+  moving.came(late + delay);
+  EXPECT_EQ(moving.wait(), limits::move_yield * 2 * delay) << "who is later waits longer";
+  moving.came(fast);
+  EXPECT_LE(moving.wait(), each) << "nothing is left of it";
   EXPECT_EQ(moving.rate(), allowed);
 }
 
-TEST(MovePace, IsHalvedOnceForAllBatchesThatWereUnderWay) {
+TEST(MovePace, PausesOnceForAllBatchesThatWereUnderWay) {
   Moving moving;
   moving.came_for(limits::move_rise, fast);
   moving.now += late;
   for (int i = 0; i < 4; ++i) moving.pace.came(size, late, allowed, false, moving.now);
-  EXPECT_EQ(moving.rate(), allowed / 2);
+  EXPECT_LE(moving.wait(), limits::move_yield * delay + 4 * each);
+}
+
+TEST(MovePace, DoesNotPauseForLong) {
+  Moving moving;
+  moving.came(fast);
+  moving.came(Seconds{10});
+  EXPECT_EQ(moving.wait(), limits::move_yield_most);
 }
 
 TEST(MovePace, OneThatIsVeryLateDoesNotRaiseIt) {
@@ -88,30 +98,30 @@ TEST(MovePace, WhoIsAboutToEndIsNotKeptWaiting) {
   moving.came(fast, true);
   for (int i = 0; i < 10; ++i) moving.came(late, true);
   EXPECT_EQ(moving.rate(), allowed);
+  EXPECT_LE(moving.wait(), each);
 }
 
 // The way is another one since: what is the least there is learnt.
 TEST(MovePace, WhatIsSlowForEverIsNotTakenForLate) {
   Moving moving;
   moving.came(fast);
-  moving.came_for(limits::move_memory, late);
-  EXPECT_EQ(moving.rate(), slowest);
+  moving.came_for(limits::move_memory - late, late);
+  EXPECT_EQ(moving.wait(), limits::move_yield * delay);
   moving.came_for(limits::move_memory + 2 * limits::move_rise, late);
+  EXPECT_LE(moving.wait(), each);
   EXPECT_EQ(moving.rate(), allowed);
 }
 
 TEST(MovePace, AsksForTheNextBatchWhenTheLastIsPaidFor) {
   Moving moving;
   moving.came_for(limits::move_rise, fast);
-  moving.came_often(fast, 1'000);
-  const auto busy = moving.pace.next_batch() - moving.now;
-  const auto each = microseconds(size * 1'000'000 / allowed);
-  EXPECT_GT(busy, 900 * (each - fast)) << "a thousand at once take their time";
+  for (int i = 0; i < 1'000; ++i) moving.pace.came(size, fast, allowed, false, moving.now);
+  EXPECT_GT(moving.wait(), 900 * each) << "a thousand at once take their time";
 
   moving.now += Seconds{60};
   moving.came(fast);
-  EXPECT_LE(moving.pace.next_batch(), moving.now + limits::move_begin_divisor * each)
-      << "nothing is saved up";
+  const microseconds most = limits::move_begin_divisor * each;
+  EXPECT_LE(moving.wait(), most) << "nothing is saved up";
 }
 
 }  // namespace
