@@ -130,7 +130,9 @@ class Moves : public std::enable_shared_from_this<Moves> {
     if (core_.shared.store.purge_count() != state.purges) state.number = 1;
     while (!core_.core.stopped()) {
       co_await wait_for_room(giver.name);
-      if (core_.core.steady_now() < pace_.next_batch()) co_await waiter.wait(pace_.next_batch());
+      const bool is_urgent = core_.shared.holders.is_draining(giver.name);
+      const SteadyPoint due = pace_.next_batch(is_urgent);
+      if (core_.core.steady_now() < due) co_await waiter.wait(due);
       const SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
       auto batch = co_await ask(giver, state.number);

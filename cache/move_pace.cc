@@ -1,6 +1,7 @@
 #include "cache/move_pace.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "base/limits.h"
@@ -19,9 +20,12 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
     return microseconds(size_bytes * 1'000'000 / rate_bytes_s);
   };
   note(took, now);
+  const auto batches = std::max<std::size_t>(1, size_bytes / limits::move_batch_size_bytes);
+  const microseconds usual = least_ * static_cast<std::int64_t>(batches);
   const microseconds in_time =
-      least_ + limits::move_delay + time_at(allowed_bytes_s * limits::move_speed);
-  if (next_batch_ == SteadyPoint{} || now - next_batch_ > limits::move_rise) {
+      usual + limits::move_delay + time_at(allowed_bytes_s * limits::move_speed);
+  const SteadyPoint due = next_batch(is_urgent);
+  if (due == SteadyPoint{} || now - took - due > limits::move_rise) {
     share_ = 1.0 / limits::move_begin_divisor;
     last_came_ = now;
   }
@@ -32,13 +36,14 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
     share_ = std::min(share_ + Part(passed) / Part(limits::move_rise), 1.0);
   }
   if (is_urgent) share_ = 1;
-  // Waits are a few milliseconds long at least: who was late catches up.
-  const SteadyPoint earliest = now - 5 * limits::deadline_tick;
+  // A wait ends up to a tick late, which is made up for. What a pause took is not.
+  SteadyPoint earliest = now - 5 * limits::deadline_tick;
+  if (!is_urgent) earliest = std::max(earliest, std::min(paused_until_, now));
   next_batch_ = std::max(next_batch_, earliest) + time_at(rate_bytes_s(allowed_bytes_s));
   if (took > in_time && !is_urgent) {
     const auto pause =
-        std::min<microseconds>((took - least_) * limits::move_yield, limits::move_yield_most);
-    next_batch_ = std::max(next_batch_, now + pause);
+        std::min<microseconds>((took - usual) * limits::move_yield, limits::move_yield_most);
+    paused_until_ = std::max(paused_until_, now + pause);
   }
 }
 

@@ -22,9 +22,9 @@ constexpr microseconds each{size * 1'000'000 / allowed};  // at the whole rate
 
 struct Moving {
   // A batch that was asked for as soon as it might be.
-  void came(microseconds took, bool is_urgent = false) {
-    now = std::max(now, pace.next_batch()) + took;
-    pace.came(size, took, allowed, is_urgent, now);
+  void came(microseconds took, bool is_urgent = false, std::size_t batches = 1) {
+    now = std::max(now, pace.next_batch(is_urgent)) + took;
+    pace.came(batches * size, took, allowed, is_urgent, now);
   }
   // Batches for so long.
   void came_for(SteadyPoint::duration time, microseconds took) {
@@ -32,7 +32,9 @@ struct Moving {
   }
   [[nodiscard]] std::size_t rate() const { return pace.rate_bytes_s(allowed); }
   // Until the next batch may be asked for.
-  [[nodiscard]] SteadyPoint::duration wait() const { return pace.next_batch() - now; }
+  [[nodiscard]] SteadyPoint::duration wait(bool is_urgent = false) const {
+    return pace.next_batch(is_urgent) - now;
+  }
 
   MovePace pace;
   SteadyPoint now{Seconds{1'000}};
@@ -68,6 +70,7 @@ TEST(MovePace, PausesOnceForAllBatchesThatWereUnderWay) {
   moving.came_for(limits::move_rise, fast);
   moving.now += late;
   for (int i = 0; i < 4; ++i) moving.pace.came(size, late, allowed, false, moving.now);
+  EXPECT_GE(moving.wait(), limits::move_yield * delay);
   EXPECT_LE(moving.wait(), limits::move_yield * delay + 4 * each);
 }
 
@@ -85,10 +88,25 @@ TEST(MovePace, OneThatIsVeryLateDoesNotRaiseIt) {
   EXPECT_EQ(moving.rate(), begun);
 }
 
+TEST(MovePace, OneResponseThatIsLargeIsNotLateForItsSize) {
+  Moving moving;
+  moving.came_for(limits::move_rise, fast);
+  moving.came(20 * fast, false, 20);
+  EXPECT_LE(moving.wait(), 20 * each);
+  moving.came(20 * fast + delay + 20 * each, false, 20);
+  EXPECT_GE(moving.wait(), limits::move_yield * delay);
+}
+
+TEST(MovePace, RisesWhereEachBatchTakesLong) {
+  Moving moving;
+  for (int i = 0; i < 10; ++i) moving.came(limits::move_rise * 3 / 2);
+  EXPECT_EQ(moving.rate(), allowed);
+}
+
 TEST(MovePace, BeginsAnewWhenNothingHasMovedForAWhile) {
   Moving moving;
   moving.came_for(limits::move_rise, fast);
-  moving.now = moving.pace.next_batch() + 2 * limits::move_rise;
+  moving.now = moving.pace.next_batch(false) + 2 * limits::move_rise;
   moving.came(fast);
   EXPECT_EQ(moving.rate(), begun);
 }
@@ -99,6 +117,17 @@ TEST(MovePace, WhoIsAboutToEndIsNotKeptWaiting) {
   for (int i = 0; i < 10; ++i) moving.came(late, true);
   EXPECT_EQ(moving.rate(), allowed);
   EXPECT_LE(moving.wait(), each);
+}
+
+TEST(MovePace, WhoIsAboutToEndIsNotKeptWaitingByThePauseOfAnother) {
+  Moving moving;
+  moving.came_for(limits::move_rise, fast);
+  moving.came(Seconds{1});
+  EXPECT_EQ(moving.wait(), limits::move_yield_most);
+  EXPECT_LE(moving.wait(true), each);
+  moving.came(fast, true);
+  EXPECT_LE(moving.wait(true), each);
+  EXPECT_GT(moving.wait(), limits::move_yield_most / 2) << "the others wait all the same";
 }
 
 // The way is another one since: what is the least there is learnt.
@@ -121,7 +150,8 @@ TEST(MovePace, AsksForTheNextBatchWhenTheLastIsPaidFor) {
   moving.now += Seconds{60};
   moving.came(fast);
   const microseconds most = limits::move_begin_divisor * each;
-  EXPECT_LE(moving.wait(), most) << "nothing is saved up";
+  EXPECT_LE(moving.wait(), most);
+  EXPECT_GE(moving.wait(), -5 * limits::deadline_tick) << "nothing is saved up";
 }
 
 }  // namespace
