@@ -16,7 +16,8 @@ class Clock {
   // Like now(), but nobody sets it, and it goes on while the machine sleeps: for how long something
   // has been kept.
   [[nodiscard]] virtual TimePoint resident_now() const noexcept { return now(); }
-  // Who waits for a point of this clock by real time looks again after so long at the latest.
+  // Who waits for a point of this clock by real time looks again after so long at the latest; 0:
+  // who moves it runs the cores, too.
   [[nodiscard]] virtual Milliseconds longest_sleep() const noexcept {
     return std::chrono::hours{1};
   }

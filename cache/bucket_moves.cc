@@ -20,6 +20,7 @@
 #include "cache/peer_exchange.h"
 #include "http/error_response.h"
 #include "http/internal_fields.h"
+#include "net/nap.h"
 #include "net/waiter.h"
 
 namespace ringside::cache {
@@ -132,7 +133,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       co_await wait_for_room(giver.name);
       const bool is_urgent = core_.shared.holders.is_draining(giver.name);
       const SteadyPoint due = pace_.next_batch(is_urgent);
-      if (core_.core.steady_now() < due) co_await waiter.wait(due);
+      co_await net::nap_until(core_.core, due);
       const SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
       auto batch = co_await ask(giver, state.number);

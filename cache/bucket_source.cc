@@ -11,11 +11,12 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   const std::lock_guard lock(mutex_);
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
+  const bool has_come = giving.number != 0 && number == giving.number + 1;
+  if (has_come) let_go(giving, taker);
+  remove_arrived(giving);
   if (giving.number != 0 && number == giving.number) {
     rewind(giving);
-  } else if (giving.number != 0 && number == giving.number + 1) {
-    end_last(giving, taker);
-  } else {
+  } else if (!has_come) {
     // It may have nothing of what it was sent.
     if (now.steady - giving.asked_at >= limits::move_silence) giving.later.clear();
     for (auto& left : giving.later) left.second.moving.reset();
@@ -32,7 +33,7 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
     return to.second.has_moving([](const Moving& moving) { return moving.is_outpaced(); });
   });
   outpaced_until_.store(has_outpaced ? now.steady + limits::move_silence : SteadyPoint{});
-  if (batch.is_empty() && giving.later.empty()) givings_.erase(taker);
+  if (batch.is_empty() && giving.later.empty() && giving.arrived.empty()) givings_.erase(taker);
   return batch;
 }
 
@@ -62,6 +63,11 @@ bool BucketSource::is_outpaced(shard::Bucket bucket, SteadyPoint now) {
 // The warmest first; those that are not known to be warm by number.
 void BucketSource::begin(Giving& giving, const std::string& taker, SteadyPoint now) {
   std::vector<shard::Bucket> buckets = holders_.to_give(taker);
+  // What is still being removed is sent no more.
+  std::erase_if(buckets, [&](shard::Bucket bucket) {
+    return std::any_of(giving.arrived.begin(), giving.arrived.end(),
+                       [&](const auto& arrived) { return arrived->bucket == bucket; });
+  });
   std::erase_if(giving.later, [&](const auto& left) {
     return !std::binary_search(buckets.begin(), buckets.end(), left.first);
   });
@@ -107,27 +113,43 @@ void BucketSource::rewind(Giving& giving) {
   giving.next = giving.next_before;
 }
 
-void BucketSource::end_last(Giving& giving, const std::string& taker) {
+void BucketSource::let_go(Giving& giving, const std::string& taker) {
   if (giving.given.empty()) return;
   // Before anything is removed: what a holder misses, it fetches.
   holders_.change([&](tier::Authority& authority) {
     std::erase_if(giving.given,
                   [&](const auto& given) { return !authority.given_over(given->bucket, taker); });
   });
-  for (const auto& given : giving.given) {
-    given->walk.erase_passed();
-    giving.later.erase(given->bucket);
-  }
+  for (auto& given : giving.given) giving.arrived.push_back(std::move(given));
+  giving.given.clear();
+}
+
+void BucketSource::remove_arrived(Giving& giving) {
+  if (giving.arrived.empty()) return;
+  // What has come back is ours, with all that is still stored of it.
   holders_.change([&](tier::Authority& authority) {
-    for (const auto& given : giving.given) {
-      if (is_empty(given->bucket)) authority.emptied(given->bucket);
+    std::erase_if(giving.arrived,
+                  [&](const auto& arrived) { return authority.own().epoch(arrived->bucket) != 0; });
+  });
+  std::size_t bytes_left = limits::move_remove_size_bytes;
+  const auto first_left =
+      std::find_if(giving.arrived.begin(), giving.arrived.end(),
+                   [&](const auto& arrived) { return !arrived->walk.erase_passed(bytes_left); });
+  std::vector<shard::Bucket> removed;
+  for (auto arrived = giving.arrived.begin(); arrived != first_left; ++arrived) {
+    removed.push_back((*arrived)->bucket);
+  }
+  giving.arrived.erase(giving.arrived.begin(), first_left);
+  holders_.change([&](tier::Authority& authority) {
+    for (const shard::Bucket bucket : removed) {
+      if (is_empty(bucket)) authority.emptied(bucket);
     }
   });
   // The rest is what its taker may be asked for next. One that has begun to move goes on first.
   const auto at = static_cast<std::ptrdiff_t>(giving.next + (giving.moving ? 1 : 0));
-  for (const auto& given : giving.given) {
-    if (store_.count_of(given->bucket) == 0) continue;
-    giving.order.insert(giving.order.begin() + at, given->bucket);
+  for (const shard::Bucket bucket : removed) {
+    giving.later.erase(bucket);
+    if (store_.count_of(bucket) > 0) giving.order.insert(giving.order.begin() + at, bucket);
   }
 }
 

@@ -24,8 +24,8 @@ namespace ringside::cache {
 // The giver's half of buckets that move: batches of what is stored of them, for each taker in turn,
 // the warmest bucket first. The taker's half is cache/bucket_moves.h.
 //
-//   1. A taker asks for batch n. That says that it has all of batch n - 1: what was in it goes, and
-//      the buckets that were given with it are let go.
+//   1. A taker asks for batch n. That says that it has all of batch n - 1: the buckets that were
+//      given with it are let go, and what was sent of them is removed, so much with each batch.
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
@@ -108,6 +108,8 @@ class BucketSource {
     std::size_t next = 0;                        // after it
     std::unique_ptr<Moving> moving;              // of the next bucket; null: it has not begun
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
+    // At the taker, and not all removed here.
+    std::vector<std::unique_ptr<Moving>> arrived;
     std::map<shard::Bucket, Later> later;
 
     template <class Condition>
@@ -127,7 +129,10 @@ class BucketSource {
   [[nodiscard]] std::unique_ptr<Moving> next_moving(Giving& giving);
   // False: it has been left for long enough, and often enough.
   [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
-  void end_last(Giving& giving, const std::string& taker);
+  // The taker has what it was given.
+  void let_go(Giving& giving, const std::string& taker);
+  // Removes some of what has arrived: a bucket may be of GiB, and clients wait meanwhile.
+  void remove_arrived(Giving& giving);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
   [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);

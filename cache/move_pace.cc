@@ -36,7 +36,7 @@ void MovePace::came(std::size_t size_bytes, microseconds took, std::size_t allow
     share_ = std::min(share_ + Part(passed) / Part(limits::move_rise), 1.0);
   }
   if (is_urgent) share_ = 1;
-  // A wait ends up to a tick late, which is made up for. What a pause took is not.
+  // A wait may end late, which is made up for. What a pause took is not.
   SteadyPoint earliest = now - 5 * limits::deadline_tick;
   if (!is_urgent) earliest = std::max(earliest, std::min(paused_until_, now));
   next_batch_ = std::max(next_batch_, earliest) + time_at(rate_bytes_s(allowed_bytes_s));

@@ -27,7 +27,8 @@ Store::Store(std::size_t limit_bytes)
     : limit_bytes_(limit_bytes),
       memory_(std::make_shared<BodyMemory>(limit_bytes)),
       bucket_entries_(shard::bucket_count),
-      bucket_changes_(shard::bucket_count) {}
+      bucket_changes_(shard::bucket_count),
+      bucket_stripes_(shard::bucket_count) {}
 
 // The table's pieces are not stored any more, though somebody may hold them.
 Store::~Store() {
@@ -150,10 +151,13 @@ bool Store::holds_later(const CacheKey& key, const StoredResponse& response) {
   const std::lock_guard lock(stripe.mutex);
   const auto place = stripe.rows.find(KeyView{key.text, key.own_hash});
   if (place == stripe.rows.end()) return false;
-  const Row& row = *place->second;
+  Row& row = *place->second;
   const auto present = variant_like(row, *response.head);
-  return present != row.variants.end() && !(*present)->extent && came_later(**present, response) &&
-         row.bucket() == labels_.of(key);
+  const bool is_later = present != row.variants.end() && !(*present)->extent &&
+                        came_later(**present, response) && row.bucket() == labels_.of(key);
+  // As if it had come now: a walk that has passed it may not remove it.
+  if (is_later) note_change(stripe, row);
+  return is_later;
 }
 
 bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& terms) {
@@ -178,6 +182,7 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& t
     StoredPointer both = *present;
     if (both->extent) both = kept_of(response, both, object_limit_bytes());
     if (both == *present) {
+      note_change(stripe, row);  // likewise
       give_back(terms.paid_bytes);
       return true;
     }
@@ -294,18 +299,12 @@ Store::Row& Store::find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmt
   return row;
 }
 
-void Store::count(const Row& row, std::size_t added, std::size_t gone) noexcept {
-  entries_.fetch_add(added - gone);
-  const auto bucket = row.bucket();
-  if (bucket) bucket_entries_[*bucket].fetch_add(static_cast<std::uint32_t>(added - gone));
-}
-
 // Takes the row out. What it costs is used until it is freed.
 Store::Rows::node_type Store::take(Stripe& stripe, Rows::iterator place) noexcept {
   Row& row = *place->second;
   count(row, 0, row.variants.size());
   for (const StoredPointer& variant : row.variants) leave(*variant);
-  stripe.buckets.remove(row);
+  leave_bucket(stripe, row);
   stripe.order->remove(row);
   unlink(stripe, row);
   return stripe.rows.extract(place);

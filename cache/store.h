@@ -166,13 +166,18 @@ class Store {
     BucketLists buckets;
     std::unique_ptr<EvictionOrder> order = std::make_unique<LeastRecentlyUsed>();
   };
-  static constexpr std::size_t stripe_count = 64;
+  static constexpr std::size_t stripe_count = 64;  // a bit each in bucket_stripes_
 
   [[nodiscard]] Stripe& stripe_of(std::uint64_t hash) noexcept {
     return stripes_[(hash >> 8) % stripe_count];  // other bits than the table's buckets
   }
   static Row& find_or_add(Stripe& stripe, const CacheKey& key, Warmth warmth);
   void move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket);
+  void enter_bucket(Stripe& stripe, Row& row, shard::Bucket bucket);
+  void leave_bucket(Stripe& stripe, Row& row) noexcept;
+  [[nodiscard]] std::uint64_t bit_of(const Stripe& stripe) const noexcept {
+    return std::uint64_t{1} << (&stripe - stripes_.data());
+  }
   void follow_label(Stripe& stripe, Row& row, const CacheKey& key);
   void note_change(Stripe& stripe, Row& row) noexcept;
   void relabel(shard::Bucket bucket);
@@ -229,6 +234,9 @@ class Store {
   // How often something was stored or replaced, by bucket: counted when the rest is done, under the
   // stripe's lock.
   std::vector<std::atomic<std::uint32_t>> bucket_changes_;
+  // In which stripes something of a bucket is stored, a bit each, changed under the stripe's lock.
+  // One may be set though nothing is there any more.
+  std::vector<std::atomic<std::uint64_t>> bucket_stripes_;
 };
 
 // A purge that leaves who makes it time for other things. It has begun when it is made, and is
@@ -267,8 +275,9 @@ class Store::BucketWalk {
   // Here rewind() comes back to; without a mark, to the beginning.
   void mark();
   void rewind();
-  // Erases what it has passed, but for what lies before it again.
-  void erase_passed();
+  // Erases what it has passed, but for what lies before it again, until that were `bytes_left`,
+  // which is lessened by it, or one key more. True: that was all of it.
+  bool erase_passed(std::size_t& bytes_left);
 
  private:
   struct Places {

@@ -60,13 +60,30 @@ void Store::note_change(Stripe& stripe, Row& row) noexcept {
   bucket_changes_[*row.bucket()].fetch_add(1);
 }
 
+void Store::count(const Row& row, std::size_t added, std::size_t gone) noexcept {
+  entries_.fetch_add(added - gone);
+  const auto bucket = row.bucket();
+  if (bucket) bucket_entries_[*bucket].fetch_add(static_cast<std::uint32_t>(added - gone));
+}
+
 void Store::move_to(Stripe& stripe, Row& row, std::optional<shard::Bucket> bucket) {
   const std::size_t responses = row.variants.size();
   count(row, 0, responses);
-  stripe.buckets.remove(row);
-  if (bucket) stripe.buckets.add(row, *bucket);
+  leave_bucket(stripe, row);
+  if (bucket) enter_bucket(stripe, row, *bucket);
   count(row, responses, 0);
   if (bucket) bucket_changes_[*bucket].fetch_add(1);
+}
+
+void Store::enter_bucket(Stripe& stripe, Row& row, shard::Bucket bucket) {
+  stripe.buckets.add(row, bucket);
+  bucket_stripes_[bucket].fetch_or(bit_of(stripe));
+}
+
+void Store::leave_bucket(Stripe& stripe, Row& row) noexcept {
+  const auto bucket = row.bucket();
+  stripe.buckets.remove(row);
+  if (bucket && !stripe.buckets.has(*bucket)) bucket_stripes_[*bucket].fetch_and(~bit_of(stripe));
 }
 
 Store::BucketWalk::BucketWalk(Store& store, shard::Bucket bucket)
@@ -95,7 +112,11 @@ std::optional<Store::Entry> Store::BucketWalk::next() {
       changes_ = changes;
       stripes_left_ = stripe_count;
     }
-    if (auto entry = next_of(store_.stripes_[stripe_])) return entry;
+    // A bucket lies in few stripes. What comes into another one is a change, and so one more round.
+    Stripe& stripe = store_.stripes_[stripe_];
+    if ((store_.bucket_stripes_[bucket_].load() & store_.bit_of(stripe)) != 0) {
+      if (auto entry = next_of(stripe)) return entry;
+    }
     stripe_ = (stripe_ + 1) % stripe_count;
     --stripes_left_;
   }
@@ -134,29 +155,34 @@ void Store::BucketWalk::rewind() {
   }
 }
 
-void Store::BucketWalk::erase_passed() {
+bool Store::BucketWalk::erase_passed(std::size_t& bytes_left) {
   for (auto& [index, places] : places_) {
     Stripe& stripe = store_.stripes_[index];
     bool is_over = false;
     while (!is_over) {
+      if (bytes_left == 0) return false;
       std::vector<Rows::node_type> gone;  // freed when the lock is not held any more
       gone.reserve(limits::bucket_step_rows);
+      std::size_t cost_bytes = 0;
       {
         const std::lock_guard lock(stripe.mutex);
-        while (!is_over && gone.size() < limits::bucket_step_rows) {
+        while (gone.size() < limits::bucket_step_rows && bytes_left > 0) {
           auto* const place = stripe.buckets.passed(places.here);
           is_over = place == nullptr;
           if (is_over) break;
           const auto& row = static_cast<const Row&>(*place);
+          std::size_t size_bytes = row.cost_bytes;
+          for (const StoredPointer& variant : row.variants) size_bytes += variant->body->size_bytes;
+          bytes_left -= std::min(bytes_left, size_bytes);
+          cost_bytes += row.cost_bytes;
           gone.push_back(store_.take(stripe, stripe.rows.find(KeyView{row.key, row.hash})));
         }
       }
-      std::size_t bytes = 0;
-      for (const auto& row : gone) bytes += row.mapped()->cost_bytes;
       gone.clear();
-      store_.memory_->give_back(bytes);
+      store_.memory_->give_back(cost_bytes);
     }
   }
+  return true;
 }
 
 // A bucket that was cut keeps its number, so what it has lost lies there; what it has kept is

@@ -15,8 +15,6 @@
 namespace ringside::geo {
 namespace {
 
-constexpr unsigned kMappedBits = 96;  // ::ffff:0:0/96
-
 // Copies the search tree of a file, node by node and each once, with countries for data.
 class TreeCopy {
  public:

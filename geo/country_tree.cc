@@ -6,7 +6,6 @@ namespace ringside::geo {
 namespace {
 
 constexpr unsigned kAddressBits = 128;
-constexpr unsigned kMappedBits = 96;  // ::ffff:0:0/96
 constexpr std::array<std::uint8_t, 16> kMappedBase{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 unsigned bit_of(const std::array<std::uint8_t, 16>& bytes, unsigned index) noexcept {

@@ -9,6 +9,8 @@
 
 namespace ringside::geo {
 
+inline constexpr unsigned kMappedBits = 96;  // ::ffff:0:0/96
+
 // A binary tree over the bits of 128-bit addresses with a country at every leaf: each address has
 // an answer. Built bottom-up; subtrees may be shared, and equal sibling leaves become one.
 class CountryTree {

@@ -67,7 +67,7 @@ bool is_known(std::string_view key) {
   return std::binary_search(known_keys.begin(), known_keys.end(), key);
 }
 
-std::string words_for(const JsonFault& fault) {
+std::string words_for_fault(const JsonFault& fault) {
   switch (fault.kind) {
     case JsonFault::Kind::too_deep:
       return fmt::format("nests more than {} deep", limits::json_depth);
@@ -98,7 +98,7 @@ ApiJson::ApiJson(std::string_view text) {
     fail(
         malformed(fmt::format("the answer of {} bytes {}: is this address a Kubernetes API "
                               "server's, and nothing between that cuts or changes answers?",
-                              text.size(), words_for(*fault))));
+                              text.size(), words_for_fault(*fault))));
   }
 }
 

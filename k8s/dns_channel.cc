@@ -37,7 +37,7 @@ FailureReason reason_of(int status) noexcept {
 }
 
 // c-ares says "refused" of every name server that does not answer as it should, SERVFAIL included.
-std::string words_for(int status) {
+std::string words_for_status(int status) {
   if (status == ARES_ECONNREFUSED) {
     return "no name server could be reached, or those that could failed to answer it";
   }
@@ -46,7 +46,7 @@ std::string words_for(int status) {
 }
 
 Failure failure_of(int status, const std::string& name) {
-  return {reason_of(status), fmt::format("{}: {}", name, words_for(status)), {}};
+  return {reason_of(status), fmt::format("{}: {}", name, words_for_status(status)), {}};
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 namespace ringside::k8s {
 namespace {
 
-std::string words_for(const Roster& roster, const std::string& name) {
+std::string words_for_roster(const Roster& roster, const std::string& name) {
   const auto ready = std::count_if(roster.replicas.begin(), roster.replicas.end(),
                                    [](const Replica& replica) { return replica.ready; });
   return fmt::format("{}: {} of {} replicas ready", name, ready, roster.replicas.size());
@@ -99,7 +99,7 @@ class DnsDiscovery final : public Discovery {
   void learned(const std::string& name) {
     const Roster roster = roster_of(known_);
     const bool is_new = !told_ || *told_ != roster;
-    const std::string words = words_for(roster, name);
+    const std::string words = words_for_roster(roster, name);
     if (is_new || !complaint_.empty()) log::info("dns: {}", words);
     complaint_.clear();
     if (is_new) {

@@ -27,7 +27,7 @@ std::vector<std::string_view> words(std::string_view text) {
   }
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
+std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> boot_time_seconds(std::string_view system_stat) {
   const auto begin = system_stat.find(key);
   if (begin == std::string_view::npos) return std::nullopt;
   const auto line = system_stat.substr(begin + key.size());
-  return number(line.substr(0, line.find('\n')));
+  return whole_number(line.substr(0, line.find('\n')));
 }
 
 std::string contents(const char* path) {
@@ -59,8 +59,8 @@ std::optional<ProcessFigures> process_from(std::string_view process_stat,
   const auto fields = words(process_stat.substr(name_end + 1));
   constexpr std::size_t utime = 14 - 3, stime = 15 - 3, starttime = 22 - 3, rss = 24 - 3;
   if (fields.size() <= rss) return std::nullopt;
-  const auto user = number(fields[utime]), system = number(fields[stime]);
-  const auto started = number(fields[starttime]), pages = number(fields[rss]);
+  const auto user = whole_number(fields[utime]), system = whole_number(fields[stime]);
+  const auto started = whole_number(fields[starttime]), pages = whole_number(fields[rss]);
   const auto boot = boot_time_seconds(system_stat);
   if (!user || !system || !started || !pages || !boot) return std::nullopt;
 

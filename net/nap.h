@@ -10,4 +10,8 @@ namespace ringside::net {
 // the core stops. By the time that passes outside, whatever the core's clock says.
 Task<void> nap(Core& core, SteadyPoint::duration how_long);
 
+// Likewise, but until the core's clock says so. Where nothing may wait by real time
+// (Clock::longest_sleep), to the precision of deadlines.
+Task<void> nap_until(Core& core, SteadyPoint when);
+
 }  // namespace ringside::net

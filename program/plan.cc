@@ -8,7 +8,6 @@
 namespace ringside::program {
 namespace {
 
-using shard::MemberIndex;
 using shard::Topology;
 
 bool is_by_bucket(const Topology& topology) noexcept {

@@ -35,7 +35,9 @@ AdminServer::Answer text(int status, std::string body) {
   return {status, "text/plain; charset=utf-8", std::move(body)};
 }
 
-AdminServer::Answer json(std::string body) { return {200, "application/json", std::move(body)}; }
+AdminServer::Answer json_answer(std::string body) {
+  return {200, "application/json", std::move(body)};
+}
 
 AdminServer::Answer refuse(const Error& error) {
   const int status = error.kind == ErrorKind::refused         ? conflict
@@ -110,10 +112,10 @@ void Process::add_pages() {
     lock.unlock();
     // `ringside scale` may have changed it.
     if (shown.replica_count) shown.replica_count = service_.membership()->size();
-    return json(to_json(invocation_.command, with_country_file(invocation_.command, shown)));
+    return json_answer(to_json(invocation_.command, with_country_file(invocation_.command, shown)));
   });
   on("GET", "/topology", [this](const AdminServer::Request&) {
-    return json(tier::to_json(*service_.membership(), service_.self()));
+    return json_answer(tier::to_json(*service_.membership(), service_.self()));
   });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
@@ -182,7 +184,7 @@ AdminServer::Answer Process::put_topology(std::string_view body) {
   if (!request) return text(bad_request, request.error().message + "\n");
   const auto membership = service_.propose(*request);
   if (!membership) return refuse(membership.error());
-  return json(tier::to_json(**membership, service_.self()));
+  return json_answer(tier::to_json(**membership, service_.self()));
 }
 
 AdminServer::Answer Process::split(std::string_view body) {
@@ -200,7 +202,7 @@ AdminServer::Answer Process::split(std::string_view body) {
     if (keeper_ != nullptr) keeper_->look_again();  // somebody else may have been first
     return refuse(membership.error());
   }
-  return json(tier::to_json(**membership, service_.self()));
+  return json_answer(tier::to_json(**membership, service_.self()));
 }
 
 AdminServer::Answer Process::purge(std::string_view body) {

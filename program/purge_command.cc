@@ -13,7 +13,7 @@
 namespace ringside::program {
 namespace {
 
-constexpr int ok = 200;
+constexpr int all_purged = 200;
 constexpr int bad_gateway = 502;  // somebody did not confirm it; the body is of the same form
 
 Error no_purge_answer(std::string_view why) {
@@ -25,7 +25,7 @@ Result<void> purge(const PurgeOptions& options, const std::string& body, const s
   Result<void> done;
   for (const Endpoint& address : options.pages.addresses) {
     const auto answer =
-        ask_page(address, options.pages.token, "POST", "/purge", body, {ok, bad_gateway});
+        ask_page(address, options.pages.token, "POST", "/purge", body, {all_purged, bad_gateway});
     if (!answer) return answer.error();
     const auto line = purge_line(*answer, what);
     if (line) fmt::print("{}", *line);

@@ -16,8 +16,9 @@ namespace {
 
 constexpr int ok = 200;
 
-Result<std::string> ask(const Endpoint& writer, const std::string& method, const std::string& path,
-                        const std::string& body, const std::string& token) {
+Result<std::string> ask_writer(const Endpoint& writer, const std::string& method,
+                               const std::string& path, const std::string& body,
+                               const std::string& token) {
   auto answer = http::ask_admin(writer, method, path, body, limits::state_timeout, token);
   if (!answer) return answer.error();
   if (answer->status == ok) return std::move(answer->body);
@@ -119,7 +120,7 @@ Result<void> ShardKeeper::follow() {
     const bool was_second = !followed && followed.error().kind == ErrorKind::refused;
     return was_second ? service_.follow_shared() : followed;
   }
-  const auto page = ask(*writer_, "GET", "/topology", "", "");
+  const auto page = ask_writer(*writer_, "GET", "/topology", "", "");
   if (!page) return page.error();
   const auto published = shard::parse_topology_json(*page, shard::Addresses::not_needed);
   return published ? service_.follow_state(*published) : published.error();
@@ -138,7 +139,7 @@ Result<void> ShardKeeper::ask_for_cut() {
     if (!read) return read.error();
     token = *std::move(read);
   }
-  const auto done = ask(*writer_, "POST", "/split", to_json(*wanted), token);
+  const auto done = ask_writer(*writer_, "POST", "/split", to_json(*wanted), token);
   if (!done) return done.error();
   note(follow());
   return {};

@@ -27,7 +27,7 @@ struct Close {
 };
 using Database = std::unique_ptr<sqlite3, Close>;
 
-Error error_of(sqlite3* database) {
+Error database_error(sqlite3* database) {
   return {ErrorKind::internal, ErrorSource::ourselves, Retry::no,
           fmt::format("SQLite says: {}", sqlite3_errmsg(database))};
 }
@@ -36,14 +36,14 @@ Result<Database> open(const std::string& path, int flags) {
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   Database database(opened);
-  if (code != SQLITE_OK) return error_of(database.get());
+  if (code != SQLITE_OK) return database_error(database.get());
   sqlite3_busy_timeout(database.get(), static_cast<int>(limits::state_timeout.count()));
   return database;
 }
 
 Result<void> run(sqlite3* database, const std::string& statements) {
   if (sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-  return error_of(database);
+  return database_error(database);
 }
 
 // One statement, and the values of its `?` in their order. It borrows texts until it is stepped.
@@ -72,7 +72,7 @@ class Statement {
   [[nodiscard]] Result<bool> step() {
     const int code = own_ ? sqlite3_step(own_.get()) : SQLITE_ERROR;
     if (code == SQLITE_ROW) return true;
-    if (code != SQLITE_DONE) return error_of(database_);
+    if (code != SQLITE_DONE) return database_error(database_);
     sqlite3_reset(own_.get());
     bound_ = 0;
     return false;

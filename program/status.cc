@@ -26,7 +26,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 using replay::Scrape;
 
-constexpr int ok = 200;
+constexpr int available = 200;
 constexpr int unavailable = 503;
 constexpr double hundred_percent = 100;
 
@@ -155,10 +155,10 @@ void add_status_flags(CLI::App& app, StatusOptions& out) {
 Result<ProcessStatus> status_of(const std::string& admin, const StatusPages& pages) {
   ProcessStatus out;
   out.admin = admin;
-  if (pages.readiness != ok && pages.readiness != unavailable) {
+  if (pages.readiness != available && pages.readiness != unavailable) {
     return no_status(admin, fmt::format("GET /readyz is answered {}", pages.readiness));
   }
-  out.is_ready = pages.readiness == ok;
+  out.is_ready = pages.readiness == available;
   out.lines = lines_of(pages.readyz);
   const auto page = parse_strict_json(pages.topology);
   if (!page) return no_status(admin, "GET /topology gives no JSON");

@@ -12,7 +12,7 @@ namespace {
 using http::AdminServer;
 using nlohmann::ordered_json;
 
-ordered_json describe(const Tier::State& state) {
+ordered_json shown(const Tier::State& state) {
   const shard::Topology& topology = *state.membership->topology;
   ordered_json page;
   page["replicas"] = topology.members().size();
@@ -34,7 +34,7 @@ ordered_json describe(const Tier::State& state) {
   return page;
 }
 
-ordered_json describe(const ScaleReport& report) {
+ordered_json shown(const ScaleReport& report) {
   ordered_json change;
   change["replicas_before"] = report.replicas_before;
   change["replicas_after"] = report.replicas_after;
@@ -71,11 +71,11 @@ Result<std::size_t> parse_scale_request(std::string_view body) {
 
 }  // namespace
 
-std::string to_json(const Tier::State& state) { return describe(state).dump(2) + "\n"; }
+std::string to_json(const Tier::State& state) { return shown(state).dump(2) + "\n"; }
 
 std::string to_json(const Tier::State& state, const ScaleReport& report) {
-  ordered_json page = describe(state);
-  page["change"] = describe(report);
+  ordered_json page = shown(state);
+  page["change"] = shown(report);
   return page.dump(2) + "\n";
 }
 

@@ -21,6 +21,7 @@ build_packages=(
   libssl-dev
   libxxhash-dev
   libyaml-cpp-dev
+  nettle-dev
   nlohmann-json3-dev
   prometheus-cpp-dev
   zlib1g-dev

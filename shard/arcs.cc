@@ -16,7 +16,7 @@ std::vector<Circle::Point> distinct(std::vector<Circle::Point> points) {
   return points;
 }
 
-constexpr std::string_view digits = "0123456789";
+constexpr std::string_view decimal_digits = "0123456789";
 
 // Of the digits there, which have no leading zero; nullopt: it is no member's.
 std::optional<std::size_t> number_at(std::string_view text, std::size_t at, std::size_t end) {
@@ -63,14 +63,14 @@ std::optional<NumberedNames> numbered_names(std::span<const Member> members) {
     return std::nullopt;
   }
   const std::string_view first = members.front().name;
-  std::size_t end = first.find_last_of(digits);
+  std::size_t end = first.find_last_of(decimal_digits);
   while (end != std::string_view::npos) {
-    const std::size_t before = first.find_last_not_of(digits, end);
+    const std::size_t before = first.find_last_not_of(decimal_digits, end);
     const std::size_t at = before == std::string_view::npos ? 0 : before + 1;
     NumberedNames names{std::string(first.substr(0, at)), std::string(first.substr(end + 1))};
     if (are_numbered(members, names)) return names;
     if (at == 0) break;
-    end = first.find_last_of(digits, at - 1);
+    end = first.find_last_of(decimal_digits, at - 1);
   }
   return std::nullopt;
 }

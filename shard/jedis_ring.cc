@@ -5,31 +5,32 @@
 #include <algorithm>
 #include <utility>
 
+#include "shard/digest.h"
+
 namespace ringside::shard {
 namespace {
 
 constexpr std::uint32_t points_per_weight = arc_points;
 
-void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint32_t weight,
-                const Digest& md5) {
+void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint32_t weight) {
   for (std::uint32_t n = 0; n < points_per_weight * weight; ++n) {
-    points.push_back({jedis_position_of(md5, fmt::format("SHARD-{}-NODE-{}", index, n)), index});
+    points.push_back({jedis_position_of(fmt::format("SHARD-{}-NODE-{}", index, n)), index});
   }
 }
 
-std::optional<Arcs> arcs_of(std::span<const Member> members, const Digest& md5) {
+std::optional<Arcs> arcs_of(std::span<const Member> members) {
   const bool are_light = std::all_of(members.begin(), members.end(),
                                      [](const Member& member) { return member.weight <= 1; });
   if (members.empty() || members.size() > arc_members || !are_light) return std::nullopt;
   std::vector<Circle::Point> points;
-  for (MemberIndex index = 0; index < arc_members; ++index) put_points(points, index, 1, md5);
+  for (MemberIndex index = 0; index < arc_members; ++index) put_points(points, index, 1);
   return Arcs(std::move(points), "SHARD-");
 }
 
-Circle circle_of(std::span<const Member> members, const Digest& md5) {
+Circle circle_of(std::span<const Member> members) {
   std::vector<Circle::Point> points;
   for (MemberIndex index = 0; index < members.size(); ++index) {
-    put_points(points, index, members[index].weight, md5);
+    put_points(points, index, members[index].weight);
   }
   // Members put their points in turn, so the highest was the last to put one at a position.
   std::sort(points.rbegin(), points.rend());
@@ -42,26 +43,26 @@ Circle circle_of(std::span<const Member> members, const Digest& md5) {
 
 }  // namespace
 
-std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes) {
-  const auto digest = md5.of(bytes);
+std::uint32_t jedis_position_of(std::string_view bytes) noexcept {
+  const auto digest = md5_of(bytes);
   std::uint32_t position = 0;
   for (std::size_t i = 4; i-- > 0;) position = position << 8 | digest[i];
   return position;
 }
 
-JedisRing::JedisRing(std::span<const Member> members, Digest md5)
-    : md5_(std::move(md5)), circle_(circle_of(members, md5_)), arcs_(arcs_of(members, md5_)) {}
+JedisRing::JedisRing(std::span<const Member> members)
+    : circle_(circle_of(members)), arcs_(arcs_of(members)) {}
 
 MemberIndex JedisRing::owner(const ShardKey& key) const {
-  return circle_.owner(jedis_position_of(md5_, key.bytes));
+  return circle_.owner(jedis_position_of(key.bytes));
 }
 
 void JedisRing::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
-  circle_.owners(jedis_position_of(md5_, key.bytes), n, owners);
+  circle_.owners(jedis_position_of(key.bytes), n, owners);
 }
 
 Bucket JedisRing::bucket_for(const ShardKey& key) const noexcept {
-  return arcs_->bucket_at(jedis_position_of(md5_, key.bytes));
+  return arcs_->bucket_at(jedis_position_of(key.bytes));
 }
 
 void JedisRing::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
@@ -75,9 +76,7 @@ std::vector<MemberIndex> JedisRing::bucket_owners() const {
 std::string JedisRing::own_numbers() const { return arcs_ ? arcs_->of_whom() : std::string(); }
 
 Result<std::shared_ptr<const Scheme>> make_jedis_ring(std::span<const Member> members) {
-  auto md5 = Digest::md5();
-  if (!md5) return md5.error();
-  return std::shared_ptr<const Scheme>(std::make_shared<JedisRing>(members, *std::move(md5)));
+  return std::shared_ptr<const Scheme>(std::make_shared<JedisRing>(members));
 }
 
 }  // namespace ringside::shard

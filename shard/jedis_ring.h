@@ -7,7 +7,6 @@
 
 #include "shard/arcs.h"
 #include "shard/circle.h"
-#include "shard/digest.h"
 #include "shard/topology.h"
 
 namespace ringside::shard {
@@ -22,7 +21,7 @@ namespace ringside::shard {
 // are known by position, so one that leaves from the middle renumbers those behind it.
 class JedisRing final : public Scheme {
  public:
-  JedisRing(std::span<const Member> members, Digest md5);
+  explicit JedisRing(std::span<const Member> members);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "jedis-ring"; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
@@ -33,13 +32,12 @@ class JedisRing final : public Scheme {
   [[nodiscard]] std::string own_numbers() const override;
 
  private:
-  Digest md5_;
   Circle circle_;
   std::optional<Arcs> arcs_;
 };
 
 // The place of `bytes` on the circle of 2^32 positions.
-[[nodiscard]] std::uint32_t jedis_position_of(const Digest& md5, std::string_view bytes);
+[[nodiscard]] std::uint32_t jedis_position_of(std::string_view bytes) noexcept;
 
 [[nodiscard]] Result<std::shared_ptr<const Scheme>> make_jedis_ring(
     std::span<const Member> members);

@@ -7,7 +7,7 @@
 namespace ringside::shard {
 namespace {
 
-Circle circle_of(std::span<const Member> members) {
+Circle circle_of_weights(std::span<const Member> members) {
   std::size_t count = 0;
   for (const Member& member : members) count += std::size_t{member.weight} * ring_points_per_weight;
   std::vector<Circle::Point> points;
@@ -30,7 +30,7 @@ std::string ring_point_form(std::string_view member_name, std::uint32_t number) 
   return form;
 }
 
-Ring::Ring(std::span<const Member> members) : circle_(circle_of(members)) {}
+Ring::Ring(std::span<const Member> members) : circle_(circle_of_weights(members)) {}
 
 void Ring::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
   circle_.owners(ring_position_of(bucket_of(key.hash)), n, owners);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
+#include "shard/digest.h"
 #include "shard/weightless.h"
 
 namespace ringside::shard {
@@ -21,12 +21,12 @@ std::size_t position_of(std::uint8_t first_byte, std::size_t members) noexcept {
 
 }  // namespace
 
-SimpleSha1::SimpleSha1(std::span<const Member> members, Digest sha1) : sha1_(std::move(sha1)) {
+SimpleSha1::SimpleSha1(std::span<const Member> members) {
   for (const Member& member : members) has_weight_.push_back(member.weight > 0);
 }
 
 Bucket SimpleSha1::bucket_for(const ShardKey& key) const noexcept {
-  return sha1_.of(key.bytes).front();
+  return sha1_of(key.bytes).front();
 }
 
 std::size_t SimpleSha1::first_of(Bucket bucket) const noexcept {
@@ -55,9 +55,7 @@ std::vector<MemberIndex> SimpleSha1::bucket_owners() const {
 
 Result<std::shared_ptr<const Scheme>> make_simple_sha1(std::span<const Member> members) {
   if (auto checked = check_no_weights(members, "simple-sha1"); !checked) return checked.error();
-  auto sha1 = Digest::sha1();
-  if (!sha1) return sha1.error();
-  return std::shared_ptr<const Scheme>(std::make_shared<SimpleSha1>(members, *std::move(sha1)));
+  return std::shared_ptr<const Scheme>(std::make_shared<SimpleSha1>(members));
 }
 
 }  // namespace ringside::shard

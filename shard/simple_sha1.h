@@ -4,7 +4,6 @@
 #include <span>
 #include <string_view>
 
-#include "shard/digest.h"
 #include "shard/topology.h"
 
 namespace ringside::shard {
@@ -20,7 +19,7 @@ namespace ringside::shard {
 // what such a one would have is the next one's. A bucket is what has the same first byte.
 class SimpleSha1 final : public Scheme {
  public:
-  SimpleSha1(std::span<const Member> members, Digest sha1);
+  explicit SimpleSha1(std::span<const Member> members);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "simple-sha1"; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override {
@@ -39,7 +38,6 @@ class SimpleSha1 final : public Scheme {
   [[nodiscard]] std::size_t first_of(Bucket bucket) const noexcept;
 
   std::vector<bool> has_weight_;  // by member
-  Digest sha1_;
 };
 
 [[nodiscard]] Result<std::shared_ptr<const Scheme>> make_simple_sha1(

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 TEST(IpAddress, HasOneTextForm) {
   struct Case {

@@ -19,9 +19,9 @@
 namespace ringside::log {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 template <class Write>
 std::string written_by(Write write) {

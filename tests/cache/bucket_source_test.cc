@@ -79,6 +79,51 @@ TEST(BucketSource, WhatWasNotConfirmedStaysAndIsSentAgain) {
   EXPECT_EQ(giver.store.count_of(bucket), 0U);
 }
 
+// One that is large, and has been sent. Returns the number of the next batch.
+std::uint64_t send_large(Giver& giver, shard::Bucket bucket) {
+  for (int i = 0; i < 5; ++i) {
+    giver.put("/" + std::to_string(i), bucket,
+              std::string(limits::move_remove_size_bytes / 2, 'x'));
+  }
+  std::uint64_t number = 1;
+  while (giver.holders.answers_for(bucket)) static_cast<void>(giver.batch(number++));
+  EXPECT_EQ(giver.store.count_of(bucket), 5U);
+  return number;
+}
+
+TEST(BucketSource, ALargeBucketIsRemovedWithSeveralBatches) {
+  Giver giver(256 * limits::kMiB);
+  const shard::Bucket bucket = giver.buckets[0];
+  std::uint64_t number = send_large(giver, bucket);
+  std::size_t batches = 0;
+  for (std::size_t left = 5; left > 0; ++batches) {
+    EXPECT_TRUE(giver.holders.own().has_copies(bucket) || batches == 0) << "it is not all gone";
+    EXPECT_TRUE(giver.batch(number++).bodies.empty()) << "nothing is sent twice";
+    EXPECT_FALSE(giver.source.is_moving(bucket, steady)) << "all of it has arrived";
+    ASSERT_LT(giver.store.count_of(bucket), left);
+    left = giver.store.count_of(bucket);
+  }
+  EXPECT_GE(batches, 3U);
+  EXPECT_TRUE(giver.rest(number).bodies.empty());
+  EXPECT_FALSE(giver.holders.own().has(bucket));
+}
+
+TEST(BucketSource, WhatIsLeftOfABucketThatComesBackStays) {
+  Giver giver(256 * limits::kMiB);
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::uint64_t number = send_large(giver, bucket);
+  static_cast<void>(giver.batch(number));
+  const std::size_t left = giver.store.count_of(bucket);
+  ASSERT_GT(left, 0U);
+  ASSERT_LT(left, 5U);
+  giver.holders.change([&](tier::Authority& authority) {
+    authority.follow(tier::membership_of({"a"}, 2));
+    authority.take(bucket, 2);
+  });
+  static_cast<void>(giver.batch(number + 1));
+  EXPECT_EQ(giver.store.count_of(bucket), left);
+}
+
 TEST(BucketSource, ABucketIsMovingFromItsFirstResponseUntilAllHasArrived) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0], other = giver.buckets[1];
@@ -294,8 +339,8 @@ TEST(BucketSource, WhatIsForSomebodyElseAndThenNotIsSentAgain) {
 TEST(BucketSource, NobodyElseGetsAnything) {
   Giver giver;
   giver.put("/x", giver.buckets[0], "x");
-  EXPECT_TRUE(giver.source.batch("a", 1, asked).is_empty());
-  EXPECT_TRUE(giver.source.batch("stranger", 1, asked).is_empty());
+  EXPECT_TRUE(giver.source.batch("a", 1, asked_now).is_empty());
+  EXPECT_TRUE(giver.source.batch("stranger", 1, asked_now).is_empty());
 }
 
 }  // namespace

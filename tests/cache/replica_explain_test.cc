@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using support::answer;
 using support::ScriptedPeer;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 constexpr std::string_view sidecars = "Ringside-Topology: t\r\n";
 

@@ -17,12 +17,11 @@ using support::Stage;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;
 constexpr std::string_view tagged_2 = "Cache-Control: max-age=60\r\nETag: \"2\"\r\n";
 
 // Ranges of the slices from that one on.
 std::vector<std::string> slices_from(std::size_t index) {
-  auto ranges = all_slices(size_bytes);
+  auto ranges = all_slices(object_bytes);
   ranges.erase(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(index));
   return ranges;
 }
@@ -37,7 +36,7 @@ void expect_cut(const support::Reply& reply, std::string_view whole, std::size_t
 }
 
 TEST(ReplicaOddSlices, AnOriginWithoutRangesGivesTheWholeAsOnOtherRoutes) {
-  const auto body = numbered(size_bytes);
+  const auto body = numbered(object_bytes);
   Slices slices(support::always(answer("200 OK", lives, body)));
   const auto miss = slices.replica.get("/");
   expect_whole(miss, body);
@@ -60,7 +59,7 @@ TEST(ReplicaOddSlices, AnswersOfOtherKindsCostOneRequest) {
 
 // RFC 9111 §3.5: what comes for one client is not stored, and is what it gets all the same.
 TEST(ReplicaOddSlices, SlicesThatMayNotBeStoredAreForTheOneWhoAsked) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   const std::size_t border = 2 * slice_bytes;
   expect_part(slices.replica.get("/", range(border, border)), object.body, border, border);
@@ -75,8 +74,8 @@ TEST(ReplicaOddSlices, SlicesThatMayNotBeStoredAreForTheOneWhoAsked) {
 }
 
 TEST(ReplicaOddSlices, Rfc9110Section8_8_3ANewTagInMidAnswerCutsItAndTheNextIsWhole) {
-  const Object old{numbered(size_bytes)};
-  const Object fresh{std::string(size_bytes - 100, 'n'), std::string(tagged_2)};
+  const Object old{numbered(object_bytes)};
+  const Object fresh{std::string(object_bytes - 100, 'n'), std::string(tagged_2)};
   for (const std::size_t after : {1U, 3U}) {
     std::atomic<std::size_t> served{0};
     Slices slices([&](Stage& stage) {
@@ -99,8 +98,8 @@ TEST(ReplicaOddSlices, Rfc9110Section8_8_3ANewTagInMidAnswerCutsItAndTheNextIsWh
 
 // Same tag, other length: whatever that is, it is not what was promised.
 TEST(ReplicaOddSlices, AnotherLengthInMidAnswerCutsIt) {
-  const Object old{numbered(size_bytes)};
-  const Object fresh{numbered(size_bytes + slice_bytes)};
+  const Object old{numbered(object_bytes)};
+  const Object fresh{numbered(object_bytes + slice_bytes)};
   std::atomic<std::size_t> which{0};
   Slices slices(serves_one_of({old, fresh}, which));
   expect_part(slices.replica.get("/", range(0, 9)), old.body, 0, 9);
@@ -112,14 +111,14 @@ TEST(ReplicaOddSlices, AnotherLengthInMidAnswerCutsIt) {
 }
 
 TEST(ReplicaOddSlices, WhereTheOriginFailsInMidAnswerTheNextRequestGoesOn) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   for (const std::string how : {"503", "404", "close", "half"}) {
     std::atomic<bool> failing{true};
     Slices slices([&](Stage& stage) {
       while (true) {
         const auto request = stage.read_request();
         const auto reply = object.answer_to(request);
-        if (!failing || support::field(request, "range") != slice(2, size_bytes)) {
+        if (!failing || support::field(request, "range") != slice(2, object_bytes)) {
           stage.send(reply);
         } else if (how == "close") {
           stage.close();
@@ -144,7 +143,7 @@ TEST(ReplicaOddSlices, WhereTheOriginFailsInMidAnswerTheNextRequestGoesOn) {
 }
 
 TEST(ReplicaOddSlices, AnOriginThatGivesTheWholeInMidAnswerIsAskedNoMore) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   std::atomic<std::size_t> served{0};
   Slices slices([&](Stage& stage) {
     while (true) {
@@ -157,13 +156,13 @@ TEST(ReplicaOddSlices, AnOriginThatGivesTheWholeInMidAnswerIsAskedNoMore) {
   slices.replica.settle();
   expect_whole(slices.replica.get("/"), object.body);
   const std::size_t first = 2 * slice_bytes + 5;
-  expect_part(slices.replica.get("/", range(first, size_bytes - 1)), object.body, first,
-              size_bytes - 1);
+  expect_part(slices.replica.get("/", range(first, object_bytes - 1)), object.body, first,
+              object_bytes - 1);
   EXPECT_EQ(slices.origin.requests(), 3U);
 }
 
 TEST(ReplicaOddSlices, APurgeTakesAllSlicesWhateverTheTag) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   expect_whole(slices.replica.get("/"), object.body);
   slices.replica.settle();
@@ -171,13 +170,13 @@ TEST(ReplicaOddSlices, APurgeTakesAllSlicesWhateverTheTag) {
   EXPECT_EQ(purged.body, "purged 5 stored responses\n");
   EXPECT_EQ(slices.replica.store().entries, 0U);
   expect_whole(slices.replica.get("/"), object.body);
-  EXPECT_EQ(slices.ranges(5), all_slices(size_bytes));
+  EXPECT_EQ(slices.ranges(5), all_slices(object_bytes));
 }
 
 // RFC 9111 §4.4
 TEST(ReplicaOddSlices, AfterAnUnsafeMethodOnlySlicesOfTheSameTagAreGood) {
-  const std::vector<Object> objects{{numbered(size_bytes)},
-                                    {std::string(size_bytes, 'n'), std::string(tagged_2)}};
+  const std::vector<Object> objects{{numbered(object_bytes)},
+                                    {std::string(object_bytes, 'n'), std::string(tagged_2)}};
   std::atomic<std::size_t> which{0};
   Slices slices([&](Stage& stage) {
     while (true) {
@@ -201,7 +200,7 @@ TEST(ReplicaOddSlices, AfterAnUnsafeMethodOnlySlicesOfTheSameTagAreGood) {
   which = 1;
   asked = post();
   expect_whole(slices.replica.get("/"), objects[1].body);
-  EXPECT_THAT(slices.ranges(asked), ElementsAreArray(all_slices(size_bytes)));
+  EXPECT_THAT(slices.ranges(asked), ElementsAreArray(all_slices(object_bytes)));
 }
 
 TEST(ReplicaOddSlices, AStoreThatDoesNotHoldAllSlicesGivesThemAll) {
@@ -232,7 +231,7 @@ TEST(ReplicaOddSlices, ASliceThatIsTooLargeToStoreIsGiven) {
 }
 
 TEST(ReplicaOddSlices, OtherSliceSizesTakeWhatIsStoredForWhatItIs) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   for (const std::size_t other : {slice_bytes / 2, slice_bytes * 2, slice_bytes * 3 / 2}) {
     Slices slices(serves(object));
     expect_whole(slices.replica.get("/"), object.body);
@@ -250,13 +249,13 @@ TEST(ReplicaOddSlices, OtherSliceSizesTakeWhatIsStoredForWhatItIs) {
 }
 
 TEST(ReplicaOddSlices, AClientThatLeavesEndsIt) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Gate go;
   Slices slices(
       [&](Stage& stage) {
         while (true) {
           const auto request = stage.read_request();
-          if (support::field(request, "range") == slice(2, size_bytes)) stage.wait(go);
+          if (support::field(request, "range") == slice(2, object_bytes)) stage.wait(go);
           stage.send(object.answer_to(request));
         }
       },

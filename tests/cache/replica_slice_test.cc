@@ -16,24 +16,22 @@ using support::Stage;
 using testing::ElementsAre;
 using testing::UnorderedElementsAreArray;
 
-constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;
-
 TEST(ReplicaSlice, EachSliceOfTheWholeIsAskedForOnce) {
-  const Object object{numbered(size_bytes), std::string(tagged) + "X-Kept: yes\r\n"};
+  const Object object{numbered(object_bytes), std::string(tagged) + "X-Kept: yes\r\n"};
   Slices slices(serves(object));
   auto client = slices.replica.client();
   const auto miss = client.get("/");
   expect_whole(miss, object.body);
-  EXPECT_EQ(miss.field("content-length"), std::to_string(size_bytes));
+  EXPECT_EQ(miss.field("content-length"), std::to_string(object_bytes));
   EXPECT_EQ(miss.field("cache-status"), "cache-7; fwd=uri-miss; fwd-status=206; stored");
   EXPECT_EQ(miss.field("etag"), "\"1\"");
-  EXPECT_EQ(slices.ranges(), all_slices(size_bytes));
+  EXPECT_EQ(slices.ranges(), all_slices(object_bytes));
   slices.replica.settle();
   EXPECT_EQ(slices.replica.store().entries, 5U);
   slices.replica.clock().advance(Milliseconds{7'000});
   const auto hit = client.get("/");
   expect_whole(hit, object.body);
-  EXPECT_EQ(hit.field("content-length"), std::to_string(size_bytes));
+  EXPECT_EQ(hit.field("content-length"), std::to_string(object_bytes));
   EXPECT_EQ(hit.field("cache-status"), "cache-7; hit; ttl=53");
   EXPECT_EQ(hit.field("age"), "7");
   EXPECT_EQ(hit.field("x-kept"), "yes");
@@ -50,8 +48,8 @@ struct SeekRow {
 };
 
 TEST(ReplicaSlice, ASeekCostsTheFirstSliceAndThoseThatItNeeds) {
-  const Object object{numbered(size_bytes)};
-  const std::size_t end = size_bytes - 1;
+  const Object object{numbered(object_bytes)};
+  const std::size_t end = object_bytes - 1;
   const std::size_t border = 2 * slice_bytes;
   const std::vector<SeekRow> rows{
       {"0-0", 0, 0, {}},
@@ -76,7 +74,7 @@ TEST(ReplicaSlice, ASeekCostsTheFirstSliceAndThoseThatItNeeds) {
     expect_part(miss, object.body, row.first, row.last);
     EXPECT_EQ(miss.field("cache-status"), "cache-7; fwd=uri-miss; fwd-status=206; stored");
     std::vector<std::string> expected{first_slice()};
-    for (const std::size_t index : row.slices) expected.push_back(slice(index, size_bytes));
+    for (const std::size_t index : row.slices) expected.push_back(slice(index, object_bytes));
     EXPECT_EQ(slices.ranges(), expected) << row.range;
     slices.replica.settle();
     const auto hit = slices.replica.get("/", wanted);
@@ -84,12 +82,12 @@ TEST(ReplicaSlice, ASeekCostsTheFirstSliceAndThoseThatItNeeds) {
     EXPECT_EQ(hit.field("cache-status"), "cache-7; hit; ttl=60");
     EXPECT_EQ(slices.origin.requests(), expected.size()) << row.range;
     expect_whole(slices.replica.get("/"), object.body);
-    EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(size_bytes))) << row.range;
+    EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(object_bytes))) << row.range;
   }
 }
 
 TEST(ReplicaSlice, WhereTheFirstWantedSliceIsNotStoredTheRestIs) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   expect_part(slices.replica.get("/", range(0, 9)), object.body, 0, 9);
   slices.replica.settle();
@@ -141,8 +139,8 @@ TEST(ReplicaSlice, WhatIsEmptyHasNoFirstSlice) {
 }
 
 TEST(ReplicaSlice, Rfc9110Section13_2ConditionsAndRangesThatItDoesNotHaveCostTheFirstSlice) {
-  const Object object{numbered(size_bytes)};
-  const std::string beyond = range(size_bytes, size_bytes + 1);
+  const Object object{numbered(object_bytes)};
+  const std::string beyond = range(object_bytes, object_bytes + 1);
   for (const auto& [lines, status] : std::vector<std::pair<std::string, int>>{
            {"If-None-Match: \"1\"\r\n", 304},
            {"If-None-Match: \"1\"\r\n" + range(slice_bytes, slice_bytes + 9), 304},
@@ -154,7 +152,7 @@ TEST(ReplicaSlice, Rfc9110Section13_2ConditionsAndRangesThatItDoesNotHaveCostThe
       EXPECT_EQ(reply.status, status);
       EXPECT_EQ(reply.field("etag"), status == 304 ? "\"1\"" : "");
       EXPECT_EQ(reply.field("content-range"),
-                status == 416 ? fmt::format("bytes */{}", size_bytes) : "");
+                status == 416 ? fmt::format("bytes */{}", object_bytes) : "");
       slices.replica.settle();
     }
     EXPECT_THAT(slices.ranges(), ElementsAre(first_slice()));
@@ -163,7 +161,7 @@ TEST(ReplicaSlice, Rfc9110Section13_2ConditionsAndRangesThatItDoesNotHaveCostThe
 }
 
 TEST(ReplicaSlice, SeveralRangesArePassedOn) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   auto client = slices.replica.client();
   EXPECT_EQ(client.get("/", "Range: bytes=0-1,70000-70001\r\n").status, 206);
@@ -173,29 +171,29 @@ TEST(ReplicaSlice, SeveralRangesArePassedOn) {
 
 // It was passed on each time, and nothing was stored.
 TEST(ReplicaSlice, Rfc9110Section13_1_5TheFirstSliceTellsWhatIfRangeDecides) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   const std::string same = "If-Range: \"1\"\r\n" + range(70'000, 70'009);
   const std::string other = "If-Range: \"2\"\r\n" + range(70'000, 70'009);
   expect_part(slices.replica.get("/", same), object.body, 70'000, 70'009);
-  EXPECT_THAT(slices.ranges(), ElementsAre(first_slice(), slice(1, size_bytes)));
+  EXPECT_THAT(slices.ranges(), ElementsAre(first_slice(), slice(1, object_bytes)));
   EXPECT_EQ(asked(slices.origin, 0, "if-range"), "");
   slices.replica.settle();
   const auto hit = slices.replica.get("/", same);
   expect_part(hit, object.body, 70'000, 70'009);
   EXPECT_EQ(hit.field("cache-status"), "cache-7; hit; ttl=60");
   expect_whole(slices.replica.get("/", other), object.body);
-  EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(size_bytes)));
+  EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(object_bytes)));
   slices.replica.settle();
   expect_whole(slices.replica.get("/", other), object.body);
   EXPECT_EQ(slices.origin.requests(), 5U);
   expect_whole(slices.replica.get("/cold", other), object.body);
-  EXPECT_EQ(slices.ranges(5), all_slices(size_bytes));
+  EXPECT_EQ(slices.ranges(5), all_slices(object_bytes));
 }
 
 // It got 504 wherever the first slice was not enough.
 TEST(ReplicaSlice, Rfc9111Section5_2_1_7OnlyIfCachedGetsWhatStandsInSlices) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   const std::string only = "Cache-Control: only-if-cached\r\n";
   const std::size_t border = 2 * slice_bytes;
@@ -226,7 +224,7 @@ TEST(ReplicaSlice, Rfc9111Section5_2_1_7OnlyIfCachedGetsWhatStandsInSlices) {
 }
 
 TEST(ReplicaSlice, HeadIsPassedOn) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices([&](Stage& stage) {
     while (true) {
       const auto reply = object.answer_to(stage.read_request());
@@ -238,24 +236,24 @@ TEST(ReplicaSlice, HeadIsPassedOn) {
     client.send("HEAD / HTTP/1.1\r\nHost: a.test\r\n\r\n");
     const auto reply = client.read("HEAD");
     EXPECT_EQ(reply.status, 200);
-    EXPECT_EQ(reply.field("content-length"), std::to_string(size_bytes));
+    EXPECT_EQ(reply.field("content-length"), std::to_string(object_bytes));
   }
   EXPECT_THAT(slices.ranges(), ElementsAre("", ""));
 }
 
 TEST(ReplicaSlice, AnHttp10ClientGetsItToo) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   for (unsigned round = 0; round < 2; ++round) {
     const auto reply = slices.replica.client().ask("GET / HTTP/1.0\r\nHost: a.test\r\n\r\n");
     expect_whole(reply, object.body);
-    EXPECT_EQ(reply.field("content-length"), std::to_string(size_bytes));
+    EXPECT_EQ(reply.field("content-length"), std::to_string(object_bytes));
     EXPECT_EQ(reply.field("connection"), "close");
   }
 }
 
 TEST(ReplicaSlice, TheRoutesFieldsAreSet) {
-  const Object object{numbered(size_bytes), std::string(tagged) + "X-Gone: yes\r\n"};
+  const Object object{numbered(object_bytes), std::string(tagged) + "X-Gone: yes\r\n"};
   Slices slices(serves(object));
   auto rules = in_slices();
   rules.response_fields.remove = {"X-Gone"};
@@ -271,7 +269,7 @@ TEST(ReplicaSlice, TheRoutesFieldsAreSet) {
 
 TEST(ReplicaSlice, VariantsHaveTheirOwnSlices) {
   const auto object = [](const std::string& language) {
-    auto body = language + numbered(size_bytes);
+    auto body = language + numbered(object_bytes);
     return Object{body, fmt::format("Cache-Control: max-age=60\r\nETag: \"{}\"\r\nVary: "
                                     "Accept-Language\r\n",
                                     language)};
@@ -294,7 +292,7 @@ TEST(ReplicaSlice, VariantsHaveTheirOwnSlices) {
 
 TEST(ReplicaSlice, SimultaneousRequestsCostOneFetchOfEachSlice) {
   constexpr std::size_t clients = 100;
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Gate go;
   Slices slices([&](Stage& stage) {
     while (true) {
@@ -310,7 +308,7 @@ TEST(ReplicaSlice, SimultaneousRequestsCostOneFetchOfEachSlice) {
     waiting.push_back(slices.replica.client());
     const bool whole = first_byte(index) == 0;
     waiting.back().send(
-        get_request("/", whole ? std::string{} : range(first_byte(index), size_bytes - 1)));
+        get_request("/", whole ? std::string{} : range(first_byte(index), object_bytes - 1)));
   }
   ASSERT_TRUE(eventually([&] { return slices.origin.requests() == 1; }));
   go.open();
@@ -319,10 +317,10 @@ TEST(ReplicaSlice, SimultaneousRequestsCostOneFetchOfEachSlice) {
     if (first_byte(index) == 0) {
       expect_whole(reply, object.body);
     } else {
-      expect_part(reply, object.body, first_byte(index), size_bytes - 1);
+      expect_part(reply, object.body, first_byte(index), object_bytes - 1);
     }
   }
-  EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(size_bytes)));
+  EXPECT_THAT(slices.ranges(), UnorderedElementsAreArray(all_slices(object_bytes)));
 }
 
 }  // namespace

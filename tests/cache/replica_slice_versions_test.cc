@@ -13,7 +13,6 @@ using support::Gate;
 using support::get_request;
 using support::Stage;
 
-constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;
 constexpr std::string_view no_cache = "Cache-Control: no-cache\r\n";
 
 // The first slice of one version is stored; then slices are twice as large, and the origin has
@@ -60,8 +59,9 @@ struct TwoVersions {
     EXPECT_EQ(slices.origin.requests(), asked);
   }
 
-  const Object old{numbered(size_bytes)};
-  const Object fresh{std::string(size_bytes, 'n'), "Cache-Control: max-age=60\r\nETag: \"2\"\r\n"};
+  const Object old{numbered(object_bytes)};
+  const Object fresh{std::string(object_bytes, 'n'),
+                     "Cache-Control: max-age=60\r\nETag: \"2\"\r\n"};
   std::atomic<bool> is_changed{false};
   Gate go;
   Slices slices;

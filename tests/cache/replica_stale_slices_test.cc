@@ -14,11 +14,10 @@ using support::Stage;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;
 constexpr std::string_view tagged_2 = "Cache-Control: max-age=60\r\nETag: \"2\"\r\n";
 
 TEST(ReplicaStaleSlices, Rfc9111Section4_3OnlyTheFirstSliceIsValidated) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   expect_whole(slices.replica.get("/"), object.body);
   slices.replica.settle();
@@ -42,7 +41,7 @@ TEST(ReplicaStaleSlices, Rfc9111Section4_3OnlyTheFirstSliceIsValidated) {
 }
 
 TEST(ReplicaStaleSlices, ANewTagIsANewObject) {
-  const std::vector<Object> objects{{numbered(size_bytes)},
+  const std::vector<Object> objects{{numbered(object_bytes)},
                                     {std::string(2 * slice_bytes, 'n'), std::string(tagged_2)}};
   std::atomic<std::size_t> which{0};
   Slices slices(serves_one_of(objects, which));
@@ -61,7 +60,7 @@ TEST(ReplicaStaleSlices, ANewTagIsANewObject) {
 
 TEST(ReplicaStaleSlices, AWholeThatHasGrownIsAskedForInSlices) {
   const std::vector<Object> objects{{numbered(1'000)},
-                                    {numbered(size_bytes), std::string(tagged_2)}};
+                                    {numbered(object_bytes), std::string(tagged_2)}};
   std::atomic<std::size_t> which{0};
   Slices slices(serves_one_of(objects, which));
   expect_whole(slices.replica.get("/"), objects[0].body);
@@ -73,7 +72,7 @@ TEST(ReplicaStaleSlices, AWholeThatHasGrownIsAskedForInSlices) {
   pass(slices.replica, Seconds{61});
   which = 1;
   expect_whole(slices.replica.get("/"), objects[1].body);
-  EXPECT_THAT(slices.ranges(2), ElementsAreArray(all_slices(size_bytes)));
+  EXPECT_THAT(slices.ranges(2), ElementsAreArray(all_slices(object_bytes)));
 }
 
 // RFC 5861 §3. What was refreshed was what the client asked for: all of it, or a few bytes that
@@ -89,10 +88,10 @@ TEST(ReplicaStaleSlices, InTheBackgroundOnlyTheFirstSliceIsFetched) {
   for (const Row& row :
        std::vector<Row>{{window, 0, Seconds{61}, "cache-7; hit; ttl=-1"},
                         {std::string(lives), 100, Seconds{59}, "cache-7; hit; ttl=1"}}) {
-    const Object object{numbered(size_bytes), row.fields + "ETag: \"1\"\r\n"};
+    const Object object{numbered(object_bytes), row.fields + "ETag: \"1\"\r\n"};
     for (const std::string& lines :
          {std::string{}, range(4, 5), range(70'000, 70'009), std::string("Range: bytes=-5\r\n"),
-          std::string("If-None-Match: \"1\"\r\n"), range(size_bytes, size_bytes)}) {
+          std::string("If-None-Match: \"1\"\r\n"), range(object_bytes, object_bytes)}) {
       Slices slices(serves(object));
       auto rules = in_slices();
       rules.early_refresh_percent = row.early_refresh_percent;
@@ -115,7 +114,7 @@ TEST(ReplicaStaleSlices, InTheBackgroundOnlyTheFirstSliceIsFetched) {
 }
 
 TEST(ReplicaStaleSlices, WhereTheOriginIsGoneWhatIsStoredIsGiven) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   std::atomic<bool> gone{false};
   Slices slices([&](Stage& stage) {
     while (true) {
@@ -136,7 +135,7 @@ TEST(ReplicaStaleSlices, WhereTheOriginIsGoneWhatIsStoredIsGiven) {
 
 // RFC 9111 §4.3.4: the 304 says that it may be stored no longer.
 TEST(ReplicaStaleSlices, WhatMayNotBeStoredAnyMoreIsPassedOn) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Object forbidden = object;
   forbidden.field_lines = "Cache-Control: no-store\r\nETag: \"1\"\r\n";
   std::atomic<std::size_t> which{0};

@@ -18,7 +18,7 @@ using support::ScriptedPeer;
 using support::TestClient;
 using testing::StartsWith;
 
-std::string stored_with(std::string_view cache_control) {
+std::string stored_answer(std::string_view cache_control) {
   return answer("200 OK", "ETag: \"1\"\r\nCache-Control: " + std::string(cache_control) + "\r\n",
                 "stored");
 }
@@ -43,7 +43,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4WhatIsStaleIsGivenWhereNoOriginAnswers) {
       std::string(closes), "HTTP/1.1 200 OK\r\nContent-Le", "rubbish\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx"};
   for (const std::string& failure : failures) {
-    ScriptedPeer origin(answers_in_turn({stored_with("max-age=60"), failure}));
+    ScriptedPeer origin(answers_in_turn({stored_answer("max-age=60"), failure}));
     SomeReplica replica(origin.address());
     EXPECT_EQ(replica.get("/").body, "stored");
     replica.settle();
@@ -58,7 +58,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4WhatIsStaleIsGivenWhereNoOriginAnswers) {
 }
 
 TEST(ReplicaStale, Rfc9111Section4_2_4AnOriginThatRefusesAndACircuitThatIsOpen) {
-  ScriptedPeer origin(answers_in_turn({stored_with("max-age=60")}));
+  ScriptedPeer origin(answers_in_turn({stored_answer("max-age=60")}));
   SomeReplica replica(origin.address(), 16 * limits::kMiB, 1);
   EXPECT_EQ(replica.get("/").body, "stored");
   replica.settle();
@@ -74,7 +74,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4AnOriginThatRefusesAndACircuitThatIsOpen) 
 
 TEST(ReplicaStale, Rfc9111Section4_2_4AnOriginThatDoesNotAnswerInTime) {
   Gate never;
-  ScriptedPeer origin(answers_then(stored_with("max-age=60"), std::string(closes), never));
+  ScriptedPeer origin(answers_then(stored_answer("max-age=60"), std::string(closes), never));
   SomeReplica replica(origin.address());
   EXPECT_EQ(replica.get("/").body, "stored");
   replica.settle();
@@ -107,7 +107,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4WhatForbidsStaleOnesIsHeeded) {
       {"max-age=60", "Cache-Control: max-stale=9\r\n"},
   };
   for (const ForbiddenRow& row : rows) {
-    ScriptedPeer origin(answers_in_turn({stored_with(row.cache_control), std::string(closes)}));
+    ScriptedPeer origin(answers_in_turn({stored_answer(row.cache_control), std::string(closes)}));
     SomeReplica replica(origin.address());
     EXPECT_EQ(replica.get("/").body, "stored");
     replica.settle();
@@ -121,7 +121,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4WhatForbidsStaleOnesIsHeeded) {
 
 // What lies there longer than that is not worth giving.
 TEST(ReplicaStale, Rfc9111Section4_2_4NotForEver) {
-  ScriptedPeer origin(answers_in_turn({stored_with("max-age=60"), std::string(closes)}));
+  ScriptedPeer origin(answers_in_turn({stored_answer("max-age=60"), std::string(closes)}));
   SomeReplica replica(origin.address());
   EXPECT_EQ(replica.get("/").body, "stored");
   replica.settle();
@@ -135,7 +135,7 @@ TEST(ReplicaStale, Rfc9111Section4_2_4NotForEver) {
 TEST(ReplicaStale, Rfc5861Section4ItsWindowCountsWhereNoOriginAnswers) {
   for (const Seconds window : {Seconds{100}, 2 * limits::stale_unreachable_most}) {
     const auto lines = "max-age=60, stale-if-error=" + std::to_string(window.count());
-    ScriptedPeer origin(answers_in_turn({stored_with(lines), std::string(closes)}));
+    ScriptedPeer origin(answers_in_turn({stored_answer(lines), std::string(closes)}));
     SomeReplica replica(origin.address());
     EXPECT_EQ(replica.get("/").body, "stored");
     replica.settle();
@@ -173,7 +173,7 @@ TEST(ReplicaStale, Rfc5861Section4ErrorsAreHiddenOnlyWhereThatIsSaid) {
       {"500 Internal Server Error", said, "Cache-Control: no-cache\r\n", {}, false},
   };
   for (const StatusRow& row : rows) {
-    ScriptedPeer origin(answers_in_turn({stored_with(row.cache_control), failing(row.status)}));
+    ScriptedPeer origin(answers_in_turn({stored_answer(row.cache_control), failing(row.status)}));
     SomeReplica replica(origin.address());
     Rules rules;
     rules.stale_if_error = row.rule;
@@ -199,7 +199,7 @@ TEST(ReplicaStale, Rfc5861Section4ErrorsAreHiddenOnlyWhereThatIsSaid) {
 // What the origin failed for was still there for the next.
 TEST(ReplicaStale, Rfc5861Section4WhatRecoversIsValidatedAsBefore) {
   ScriptedPeer origin(
-      answers_in_turn({stored_with("max-age=60, stale-if-error=100"),
+      answers_in_turn({stored_answer("max-age=60, stale-if-error=100"),
                        failing("503 Service Unavailable"), std::string(not_modified)}));
   SomeReplica replica(origin.address());
   EXPECT_EQ(replica.get("/").body, "stored");
@@ -219,7 +219,7 @@ struct Waiting {
   std::vector<TestClient> clients;
 
   Waiting(std::string_view cache_control, std::string second)
-      : origin(answers_then(stored_with(cache_control), std::move(second), go)),
+      : origin(answers_then(stored_answer(cache_control), std::move(second), go)),
         replica(origin.address(), 16 * limits::kMiB, 1) {
     EXPECT_EQ(replica.get("/").body, "stored");
     replica.settle();
@@ -285,7 +285,8 @@ TEST(ReplicaStale, Rfc9111Section4_2_4ALeaderThatWantsNoStaleOneSpoilsNobodysAns
 // Requests that are passed on as they are, since their answers can't be shared, had an error.
 TEST(ReplicaStale, Rfc9111Section4_2_4WhatIsPassedOnIsAnsweredFromTheStoreToo) {
   for (const std::string& failure : {std::string(closes), failing("503 Service Unavailable")}) {
-    ScriptedPeer origin(answers_in_turn({stored_with("max-age=60, stale-if-error=100"), failure}));
+    ScriptedPeer origin(
+        answers_in_turn({stored_answer("max-age=60, stale-if-error=100"), failure}));
     SomeReplica replica(origin.address());
     EXPECT_EQ(replica.get("/").body, "stored");
     replica.settle();

@@ -14,7 +14,6 @@ using support::get_request;
 using support::Stage;
 using testing::ElementsAre;
 
-constexpr std::size_t size_bytes = 4 * slice_bytes + slice_bytes / 2;
 const std::string weak = "Cache-Control: max-age=60\r\nETag: W/\"1\"\r\n";
 const std::string dated =
     "Cache-Control: max-age=60\r\nLast-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n";
@@ -22,7 +21,7 @@ const std::string dated =
 // Each request cost a slice and a whole, and nothing was stored or shared.
 TEST(ReplicaUntaggedSlices, TheWholeIsSharedAndStoredAsOnOtherRoutes) {
   for (const std::string& fields : {std::string(lives), weak, dated}) {
-    const Object object{numbered(size_bytes), fields};
+    const Object object{numbered(object_bytes), fields};
     Slices slices(serves(object));
     const auto miss = slices.replica.get("/");
     expect_whole(miss, object.body);
@@ -39,7 +38,7 @@ TEST(ReplicaUntaggedSlices, TheWholeIsSharedAndStoredAsOnOtherRoutes) {
 
 TEST(ReplicaUntaggedSlices, OneSliceTellsAndIsNotAskedForAgain) {
   for (const std::string& fields : {std::string(lives), weak, dated}) {
-    const Object object{numbered(size_bytes), fields};
+    const Object object{numbered(object_bytes), fields};
     Slices slices(serves(object));
     const auto seek = [&](std::size_t first) {
       expect_part(slices.replica.get("/", range(first, first + 9)), object.body, first, first + 9);
@@ -59,7 +58,7 @@ TEST(ReplicaUntaggedSlices, OneSliceTellsAndIsNotAskedForAgain) {
 }
 
 TEST(ReplicaUntaggedSlices, SimultaneousRequestsCostOneSliceAndOneWhole) {
-  const Object object{numbered(size_bytes), weak};
+  const Object object{numbered(object_bytes), weak};
   Gate go;
   Slices slices([&](Stage& stage) {
     while (true) {
@@ -91,7 +90,7 @@ TEST(ReplicaUntaggedSlices, AWholeThatIsTooLargeToStoreCostsOneRequest) {
 
 // RFC 5861 §3: by the whole, since a slice in its place would be of no use.
 TEST(ReplicaUntaggedSlices, TheWholeIsRefreshedAndValidatedAsOnOtherRoutes) {
-  const Object object{numbered(size_bytes),
+  const Object object{numbered(object_bytes),
                       "Cache-Control: max-age=60, stale-while-revalidate=60\r\nETag: W/\"1\"\r\n"};
   Slices slices(serves(object));
   expect_whole(slices.replica.get("/"), object.body);
@@ -114,7 +113,7 @@ TEST(ReplicaUntaggedSlices, TheWholeIsRefreshedAndValidatedAsOnOtherRoutes) {
 
 // RFC 9110 §13.1.5: a date might do, which the origin knows.
 TEST(ReplicaUntaggedSlices, WhatIfRangeDecidesIsTheOriginsToSay) {
-  const Object object{numbered(size_bytes), weak};
+  const Object object{numbered(object_bytes), weak};
   Slices slices(serves(object));
   const std::string lines = "If-Range: \"1\"\r\n" + range(70'000, 70'009);
   for (unsigned round = 0; round < 2; ++round) {
@@ -130,7 +129,7 @@ TEST(ReplicaUntaggedSlices, WhatIfRangeDecidesIsTheOriginsToSay) {
 
 // Each request cost a slice in vain.
 TEST(ReplicaUntaggedSlices, PartsThatMayNotBeStoredAreAskedForOnce) {
-  const Object forbidden{numbered(size_bytes), "Cache-Control: no-store\r\nETag: \"1\"\r\n"};
+  const Object forbidden{numbered(object_bytes), "Cache-Control: no-store\r\nETag: \"1\"\r\n"};
   Slices slices(serves(forbidden));
   for (unsigned round = 0; round < 2; ++round) {
     expect_whole(slices.replica.get("/"), forbidden.body);
@@ -143,7 +142,7 @@ TEST(ReplicaUntaggedSlices, PartsThatMayNotBeStoredAreAskedForOnce) {
 
 // RFC 9111 §3.5: so remembered for those alone who say who they are.
 TEST(ReplicaUntaggedSlices, PartsThatMayNotBeStoredOfTheAuthorizedAreAskedForOnce) {
-  const Object object{numbered(size_bytes)};
+  const Object object{numbered(object_bytes)};
   Slices slices(serves(object));
   const std::string authorized = "Authorization: Basic YTpi\r\n";
   for (unsigned round = 0; round < 2; ++round) {
@@ -152,7 +151,7 @@ TEST(ReplicaUntaggedSlices, PartsThatMayNotBeStoredOfTheAuthorizedAreAskedForOnc
   EXPECT_THAT(slices.ranges(), ElementsAre(first_slice(), "", ""));
   EXPECT_EQ(slices.replica.store().entries, 0U);
   expect_whole(slices.replica.get("/"), object.body);
-  EXPECT_EQ(slices.ranges(3), all_slices(size_bytes));
+  EXPECT_EQ(slices.ranges(3), all_slices(object_bytes));
 }
 
 }  // namespace

@@ -7,22 +7,11 @@
 
 #include "base/limits.h"
 #include "tests/cache/some_fields.h"
+#include "tests/cache/some_freshness.h"
 #include "tests/support/fake_clock.h"
 
 namespace ringside::cache {
 namespace {
-
-constexpr TimePoint received = support::FakeClock::start;
-
-Freshness stored_with(std::string_view cache_control, const Rules& rules = {}) {
-  const auto fields = fields_of({{"Cache-Control", cache_control}});
-  const auto directives = effective_directives(fields, rules);
-  return freshness_of({200, fields, directives, {received, received}, rules});
-}
-
-http::RequestDirectives asked_with(std::string_view cache_control) {
-  return http::parse_request_directives(fields_of({{"Cache-Control", cache_control}}));
-}
 
 struct VerdictRow {
   std::string response;  // Cache-Control

@@ -21,11 +21,11 @@
 namespace ringside::cache {
 
 inline constexpr SteadyPoint steady{std::chrono::hours{1}};
-inline constexpr AskedAt asked{support::FakeClock::start, steady};
+inline constexpr AskedAt asked_now{support::FakeClock::start, steady};
 
 // Replica `a`, which holds everything, in a tier to which `b` has come.
 struct Giver {
-  Giver() {
+  explicit Giver(std::size_t memory_bytes = 64 * limits::kMiB) : store(memory_bytes) {
     const auto alone = tier::membership_of({"a"});
     const auto both = tier::membership_of({"a", "b"});
     holders.change([&](tier::Authority& authority) {
@@ -52,7 +52,7 @@ struct Giver {
     if (text.empty()) return {};
     Batch batch;
     for (std::string_view left = text; !left.empty();) {
-      const auto item = take_moved(left, asked);
+      const auto item = take_moved(left, asked_now);
       EXPECT_TRUE(item) << item.error().message;
       if (!item) break;
       if (const auto* moved = std::get_if<MovedResponse>(&*item)) {
@@ -76,13 +76,13 @@ struct Giver {
     }
   }
 
-  Store store{64 * limits::kMiB};
+  Store store;
   FlightTable flights;
   UncacheableKeys uncacheable;
   Holders holders{"a", 5};
   BucketSource source{store, flights, uncacheable, holders};
   std::vector<shard::Bucket> buckets;  // that b is to take
-  AskedAt asked_at = asked;
+  AskedAt asked_at = asked_now;
 };
 
 }  // namespace ringside::cache

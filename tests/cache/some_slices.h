@@ -13,6 +13,8 @@
 namespace ringside::cache {
 
 inline constexpr std::size_t slice_bytes = 64 * limits::kKiB;
+// An object of five slices, of which the last is half of one.
+inline constexpr std::size_t object_bytes = 4 * slice_bytes + slice_bytes / 2;
 
 inline Rules in_slices() {
   Rules rules;

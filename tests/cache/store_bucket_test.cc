@@ -19,7 +19,7 @@
 namespace ringside::cache {
 namespace {
 
-constexpr std::size_t store_bytes = 8 * limits::kMiB;
+constexpr std::size_t budget_bytes = 8 * limits::kMiB;
 
 // What the store has of a bucket, sorted: `path: body, body`.
 std::vector<std::string> entries_of(Store& store, shard::Bucket bucket) {
@@ -131,7 +131,7 @@ const std::vector<Case> cases{
 TEST(StoreBuckets, AreRightWhateverBecomesOfTheEntries) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
-    Store store(store_bytes);
+    Store store(budget_bytes);
     ASSERT_TRUE(store.put(key_in(7, "/a"), response_of("one"), 0));
     ASSERT_TRUE(store.put(key_in(7, "/b"), response_of("two"), 0));
     ASSERT_TRUE(store.put(key_in(9, "/c"), response_of("three"), 0));
@@ -147,7 +147,7 @@ TEST(StoreBuckets, AreRightWhateverBecomesOfTheEntries) {
 }
 
 TEST(StoreBuckets, AKeyComesBackWhole) {
-  Store store(store_bytes);
+  Store store(budget_bytes);
   const auto key = key_in(16'383, "/a", "country=DE&");
   ASSERT_TRUE(store.put(key, response_of("one"), 0));
   const auto entries = store.entries_of(16'383);
@@ -194,7 +194,7 @@ Lines rest_of(Store::BucketWalk& walk) {
 }
 
 TEST(StoreBuckets, AWalkSeesWhatIsStoredMeanwhile) {
-  Store store(store_bytes);
+  Store store(budget_bytes);
   const auto put = [&](std::uint64_t number, const std::string& body) {
     ASSERT_TRUE(store.put(key_numbered(number), response_of(body), 0));
   };
@@ -214,7 +214,7 @@ TEST(StoreBuckets, AWalkSeesWhatIsStoredMeanwhile) {
 }
 
 TEST(StoreBuckets, AWalkIsNotOverBecauseSomethingWasErasedBeforeIt) {
-  Store store(store_bytes);
+  Store store(budget_bytes);
   // In stripes of their own, those that come later behind the walk.
   const auto key_in_stripe = [](std::uint64_t stripe) {
     CacheKey key = key_numbered(stripe);
@@ -234,7 +234,7 @@ TEST(StoreBuckets, AWalkIsNotOverBecauseSomethingWasErasedBeforeIt) {
 }
 
 TEST(StoreBuckets, AWalkGoesBackToItsMark) {
-  Store store(store_bytes);
+  Store store(budget_bytes);
   for (std::uint64_t number = 0; number < 4; ++number) {
     ASSERT_TRUE(store.put(key_numbered(number), response_of(std::to_string(number)), 0));
   }
@@ -255,7 +255,7 @@ TEST(StoreBuckets, AWalkGoesBackToItsMark) {
 
 TEST(StoreBuckets, AWalkErasesWhatItHasPassed) {
   constexpr std::size_t many = 3 * limits::bucket_step_rows;
-  Store store(store_bytes);
+  Store store(budget_bytes);
   const std::size_t before = store.used_bytes();
   for (std::uint64_t number = 0; number < many; ++number) {
     ASSERT_TRUE(store.put(key_numbered(number), response_of(std::to_string(number)), 0));
@@ -264,10 +264,11 @@ TEST(StoreBuckets, AWalkErasesWhatItHasPassed) {
     Store::BucketWalk walk(store, 1);
     for (std::size_t passed = 0; passed + 1 < many; ++passed) static_cast<void>(next_of(walk));
     ASSERT_TRUE(store.put(key_numbered(5), response_of("5 again"), 0));
-    walk.erase_passed();
+    std::size_t all = 2 * budget_bytes;
+    EXPECT_TRUE(walk.erase_passed(all));
     EXPECT_EQ(store.count_of(1), 2U);
     EXPECT_EQ(rest_of(walk), (Lines{std::to_string(many - 1), "5 again"}));
-    walk.erase_passed();
+    EXPECT_TRUE(walk.erase_passed(all));
     EXPECT_EQ(store.count_of(1), 0U);
     EXPECT_EQ(rest_of(walk), Lines{});
     EXPECT_EQ(store.used_bytes(), before);
@@ -348,7 +349,10 @@ TEST(StoreBuckets, AreRightFromAllThreads) {
         Store::BucketWalk walk(store, bucket);
         for (unsigned i = 0; i < paths && walk.next(); ++i) walk.mark();
         walk.rewind();
-        if (bucket == 0) walk.erase_passed();
+        std::size_t all = budget_bytes;
+        if (bucket == 0) {
+          EXPECT_TRUE(walk.erase_passed(all));
+        }
       }
     }
   });

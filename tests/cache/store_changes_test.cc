@@ -7,25 +7,14 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "cache/store.h"
+#include "tests/cache/some_key.h"
 #include "tests/cache/some_response.h"
 
 namespace ringside::cache {
 namespace {
 
-constexpr std::size_t kKiB = limits::kKiB;
-constexpr std::size_t kMiB = limits::kMiB;
-
-CacheKey key_of(std::string text) {
-  CacheKey key;
-  key.hash = hash64(text);
-  key.text = std::move(text);
-  return key;
-}
-
-std::string found_in(Store& store, const CacheKey& key, const http::Fields& request = {}) {
-  const auto found = store.find(key, request);
-  return found.response ? body_of(found.response) : "nothing";
-}
+using limits::kKiB;
+using limits::kMiB;
 
 // RFC 9111 §4.4 speaks of the URI; shard keys are our own.
 TEST(StoreChanges, ErasesAllKeysOfAUriAndNoOthers) {

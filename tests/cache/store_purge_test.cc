@@ -13,7 +13,7 @@ namespace ringside::cache {
 namespace {
 
 // Keys of one stripe.
-CacheKey key_of(std::string_view kind, std::size_t number) {
+CacheKey key_of_kind(std::string_view kind, std::size_t number) {
   CacheKey key;
   key.text = std::string(kind) + std::to_string(number) + "\n";
   key.hash = number & 0xff;
@@ -33,7 +33,7 @@ class StoreWhilePurged : public testing::Test {
  protected:
   void put_old(const std::function<void()>& freed) {
     for (std::size_t number = 0; number < old_rows; ++number) {
-      ASSERT_TRUE(store_.put(key_of("/old", number), telling(freed), store_.purge_count()));
+      ASSERT_TRUE(store_.put(key_of_kind("/old", number), telling(freed), store_.purge_count()));
     }
   }
   bool has(const CacheKey& key) { return store_.find(key, {}).response != nullptr; }
@@ -46,7 +46,7 @@ TEST_F(StoreWhilePurged, OthersAreLetInBetweenAndWhileItFrees) {
   std::size_t freed = 0;
   std::size_t most_at_once = 0;
   put_old([&] {
-    EXPECT_FALSE(has(key_of("/new", 0)));  // takes the stripe's lock
+    EXPECT_FALSE(has(key_of_kind("/new", 0)));  // takes the stripe's lock
     ++freed;
     const std::size_t taken_out = old_rows - store_.entries();
     most_at_once = std::max(most_at_once, taken_out - freed + 1);
@@ -70,14 +70,14 @@ TEST_F(StoreWhilePurged, ATableThatGrowsMeanwhileHidesNothingFromIt) {
   std::size_t put = 0;
   put_old([&] {
     for (const std::size_t most = put + 100; put < std::min(most, new_rows); ++put) {
-      ASSERT_TRUE(store_.put(key_of("/new", put), response_of("x"), store_.purge_count()));
+      ASSERT_TRUE(store_.put(key_of_kind("/new", put), response_of("x"), store_.purge_count()));
     }
   });
   EXPECT_EQ(store_.purge("/old"), old_rows);
   EXPECT_EQ(put, new_rows);
   EXPECT_EQ(store_.entries(), new_rows);
   for (std::size_t number = 0; number < old_rows; ++number) {
-    ASSERT_FALSE(has(key_of("/old", number))) << number;
+    ASSERT_FALSE(has(key_of_kind("/old", number))) << number;
   }
 }
 
@@ -86,14 +86,14 @@ TEST_F(StoreWhilePurged, EachStepIsBounded) {
   std::size_t freed = 0;
   put_old([&] { ++freed; });
   Store::Purge purge(store_, "/old");
-  EXPECT_FALSE(store_.put(key_of("/old", 0), response_of("older"), 0)) << "it has begun";
+  EXPECT_FALSE(store_.put(key_of_kind("/old", 0), response_of("older"), 0)) << "it has begun";
   std::size_t steps = 0;
   for (bool is_over = false; !is_over; ++steps) {
     const std::size_t before = freed;
     is_over = purge.step();
     EXPECT_LE(freed - before, limits::purge_step_rows);
     EXPECT_EQ(purge.removed(), freed);
-    ASSERT_TRUE(store_.put(key_of("/new", steps), response_of("x"), store_.purge_count()));
+    ASSERT_TRUE(store_.put(key_of_kind("/new", steps), response_of("x"), store_.purge_count()));
   }
   EXPECT_GT(steps, old_rows / limits::purge_step_rows);
   EXPECT_EQ(freed, old_rows);
@@ -106,7 +106,7 @@ TEST_F(StoreWhilePurged, NothingThatWasFetchedBeforeIsStored) {
   bool tried = false;
   put_old([&] {
     tried = true;
-    EXPECT_FALSE(store_.put(key_of("/old", 0), response_of("older"), before));
+    EXPECT_FALSE(store_.put(key_of_kind("/old", 0), response_of("older"), before));
   });
   EXPECT_EQ(store_.purge("/old"), old_rows);
   EXPECT_TRUE(tried);

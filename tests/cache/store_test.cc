@@ -9,29 +9,18 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "tests/cache/some_key.h"
 #include "tests/cache/some_response.h"
 
 namespace ringside::cache {
 namespace {
 
-constexpr std::size_t kKiB = limits::kKiB;
-constexpr std::size_t kMiB = limits::kMiB;
-
-CacheKey key_of(std::string text) {
-  CacheKey key;
-  key.hash = hash64(text);
-  key.text = std::move(text);
-  return key;
-}
+using limits::kKiB;
+using limits::kMiB;
 
 // Keys of one stripe, so that the order of eviction is one order.
 CacheKey key_in_one_stripe(unsigned number) {
   return {"http\na.test\n/" + std::to_string(number) + "\n", 0, number & 0xff};
-}
-
-std::string found_in(Store& store, const CacheKey& key, const http::Fields& request = {}) {
-  const auto found = store.find(key, request);
-  return found.response ? body_of(found.response) : "nothing";
 }
 
 TEST(Store, FindsWhatWasPut) {

@@ -11,30 +11,32 @@
 namespace ringside::cache {
 namespace {
 
-constexpr SteadyPoint now{Milliseconds{1'000'000}};
+constexpr SteadyPoint asked_at{Milliseconds{1'000'000}};
 
-CacheKey key_of(std::size_t number) { return key_of_uri("a.test", "/" + std::to_string(number)); }
+CacheKey key_number(std::size_t number) {
+  return key_of_uri("a.test", "/" + std::to_string(number));
+}
 
 TEST(UncacheableKeys, AKeyIsRememberedUntilItsTimeIsOver) {
   UncacheableKeys keys;
-  EXPECT_FALSE(keys.contains(key_of(1), now));
-  keys.remember(key_of(1), now + Milliseconds{10});
-  EXPECT_TRUE(keys.contains(key_of(1), now));
-  EXPECT_TRUE(keys.contains(key_of(1), now + Milliseconds{9}));
-  EXPECT_FALSE(keys.contains(key_of(1), now + Milliseconds{10}));
-  EXPECT_FALSE(keys.contains(key_of(2), now));
+  EXPECT_FALSE(keys.contains(key_number(1), asked_at));
+  keys.remember(key_number(1), asked_at + Milliseconds{10});
+  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
+  EXPECT_TRUE(keys.contains(key_number(1), asked_at + Milliseconds{9}));
+  EXPECT_FALSE(keys.contains(key_number(1), asked_at + Milliseconds{10}));
+  EXPECT_FALSE(keys.contains(key_number(2), asked_at));
 }
 
 TEST(UncacheableKeys, TheNewestWordCounts) {
   UncacheableKeys keys;
-  keys.remember(key_of(1), now + Milliseconds{10});
-  keys.remember(key_of(1), now + Milliseconds{20});
-  EXPECT_TRUE(keys.contains(key_of(1), now + Milliseconds{15}));
-  keys.forget(key_of(1));
-  EXPECT_FALSE(keys.contains(key_of(1), now));
-  keys.forget(key_of(1));
-  keys.remember(key_of(1), now + Milliseconds{5});
-  EXPECT_TRUE(keys.contains(key_of(1), now));
+  keys.remember(key_number(1), asked_at + Milliseconds{10});
+  keys.remember(key_number(1), asked_at + Milliseconds{20});
+  EXPECT_TRUE(keys.contains(key_number(1), asked_at + Milliseconds{15}));
+  keys.forget(key_number(1));
+  EXPECT_FALSE(keys.contains(key_number(1), asked_at));
+  keys.forget(key_number(1));
+  keys.remember(key_number(1), asked_at + Milliseconds{5});
+  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
 }
 
 // RFC 9111 §2: two shard keys of one URI are two keys, and so are two that are equal but for them.
@@ -47,55 +49,55 @@ TEST(UncacheableKeys, TellsTheShardKeysOfAUriApart) {
   CacheKey french;
   french.assign(http::Scheme::http, "a.test", target, "FR");
   ASSERT_EQ(german.hash, french.hash);
-  keys.remember(german, now + Milliseconds{10});
-  EXPECT_TRUE(keys.contains(german, now));
-  EXPECT_FALSE(keys.contains(french, now));
+  keys.remember(german, asked_at + Milliseconds{10});
+  EXPECT_TRUE(keys.contains(german, asked_at));
+  EXPECT_FALSE(keys.contains(french, asked_at));
 }
 
 TEST(UncacheableKeys, ForgetsTheOldestBeyondItsBound) {
   UncacheableKeys keys;
-  const SteadyPoint until = now + Milliseconds{10};
+  const SteadyPoint until = asked_at + Milliseconds{10};
   const std::size_t many = 2 * limits::uncacheable_keys;
-  for (std::size_t number = 0; number < many; ++number) keys.remember(key_of(number), until);
+  for (std::size_t number = 0; number < many; ++number) keys.remember(key_number(number), until);
   std::size_t remembered = 0;
   for (std::size_t number = 0; number < many; ++number) {
-    remembered += keys.contains(key_of(number), now) ? 1 : 0;
+    remembered += keys.contains(key_number(number), asked_at) ? 1 : 0;
   }
   EXPECT_LE(remembered, limits::uncacheable_keys);
   EXPECT_GT(remembered, limits::uncacheable_keys * 9 / 10);
-  EXPECT_FALSE(keys.contains(key_of(0), now));
-  EXPECT_TRUE(keys.contains(key_of(many - 1), now));
+  EXPECT_FALSE(keys.contains(key_number(0), asked_at));
+  EXPECT_TRUE(keys.contains(key_number(many - 1), asked_at));
 }
 
 // It left a trace each time, until the oldest of its own traces took the newest word along.
 TEST(UncacheableKeys, OneThatComesAndGoesOftenIsStillRemembered) {
   UncacheableKeys keys;
-  const SteadyPoint until = now + Milliseconds{10};
+  const SteadyPoint until = asked_at + Milliseconds{10};
   for (std::size_t count = 0; count < 10 * limits::uncacheable_keys; ++count) {
-    keys.remember(key_of(1), until);
-    keys.forget(key_of(1));
+    keys.remember(key_number(1), until);
+    keys.forget(key_number(1));
   }
-  keys.remember(key_of(1), until);
-  EXPECT_TRUE(keys.contains(key_of(1), now));
+  keys.remember(key_number(1), until);
+  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
 }
 
 TEST(UncacheableKeys, ManyThreadsAtOnce) {
   UncacheableKeys keys;
-  const SteadyPoint until = now + Milliseconds{10};
+  const SteadyPoint until = asked_at + Milliseconds{10};
   const auto work = [&](std::size_t seed) {
     for (std::size_t step = 0; step < 5'000; ++step) {
-      const CacheKey key = key_of((step * seed) % 100);
+      const CacheKey key = key_number((step * seed) % 100);
       if (step % 3 == 0) keys.forget(key);
       keys.remember(key, until);
-      (void)keys.contains(key, now);
+      (void)keys.contains(key, asked_at);
     }
   };
   std::vector<std::thread> threads;
   for (std::size_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
   for (std::thread& thread : threads) thread.join();
-  for (std::size_t number = 0; number < 100; ++number) keys.remember(key_of(number), until);
+  for (std::size_t number = 0; number < 100; ++number) keys.remember(key_number(number), until);
   for (std::size_t number = 0; number < 100; ++number) {
-    EXPECT_TRUE(keys.contains(key_of(number), now));
+    EXPECT_TRUE(keys.contains(key_number(number), asked_at));
   }
 }
 

@@ -10,6 +10,7 @@ import re
 import unittest
 
 from support import Tier, ringside
+from support.memory import sanitizers
 
 CHARTS = pathlib.Path(os.environ["RINGSIDE_BUILD"]) / "share" / "ringside" / "chart.js"
 SMALL = ("simulate", "--keys", 20_000)
@@ -29,6 +30,7 @@ class Asked(html.parser.HTMLParser):
         self.asked += [(tag,) for _ in (1,) if tag in {"link", "iframe", "object", "embed", "img"}]
 
 
+@unittest.skipIf("thread" in sanitizers(), "all of the command is one thread")
 class Simulate(Tier):
     def figures(self, *options) -> list[dict]:
         return json.loads(ringside("simulate", "--json", *options).stdout)["rows"]

@@ -14,8 +14,8 @@ namespace {
 using support::MmdbOptions;
 using support::MmdbSchema;
 using support::TemporaryFile;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 
 // The message with which a file of that content is refused; empty where it is not.
 std::string refusal_of(const TemporaryFile& file) {

@@ -19,9 +19,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 const SystemClock clock;
-constexpr SteadyPoint start{std::chrono::seconds{1'000}};
+constexpr SteadyPoint began{std::chrono::seconds{1'000}};
 
-AccessRecord some_record(std::string request = "GET /a HTTP/1.1") {
+AccessRecord record_of(std::string request = "GET /a HTTP/1.1") {
   AccessRecord record;
   record.client = *IpAddress::parse("192.0.2.7");
   record.request = std::move(request);
@@ -72,7 +72,7 @@ TEST(LogFilter, TakesWhatAllOfItIsTrueOf) {
       {"both", {.country = "GB", .result = "miss"}, true},
   };
   for (const Row& row : rows) {
-    EXPECT_EQ(row.filter.matches(some_record()), row.matches) << row.what;
+    EXPECT_EQ(row.filter.matches(record_of()), row.matches) << row.what;
   }
 }
 
@@ -80,19 +80,19 @@ TEST(LogReader, IsToldOfSoManyAtATimeAndHowManyMore) {
   LogReader reader("me", {});
   std::size_t claimed = 0;
   for (std::size_t i = 0; i < limits::log_reader_lines + 7; ++i) {
-    if (!reader.claim(some_record(), true)) continue;
+    if (!reader.claim(record_of(), true)) continue;
     reader.append("line\n");
     ++claimed;
   }
   EXPECT_EQ(claimed, limits::log_reader_lines);
   EXPECT_EQ(reader.take().dropped, 7U);
-  EXPECT_TRUE(reader.claim(some_record(), true)) << "there is room again";
+  EXPECT_TRUE(reader.claim(record_of(), true)) << "there is room again";
   EXPECT_EQ(reader.take().dropped, 0U);
 }
 
 TEST(LogReader, CountsWhatTheQueueHasNoRoomFor) {
   LogReader reader("me", {});
-  EXPECT_FALSE(reader.claim(some_record(), false));
+  EXPECT_FALSE(reader.claim(record_of(), false));
   EXPECT_EQ(reader.take().dropped, 1U);
 }
 
@@ -100,34 +100,34 @@ TEST(LogReader, KeepsNoMoreThanItsBytes) {
   LogReader reader("me", {});
   const std::string line(limits::log_reader_size_bytes / 2 + 1, 'x');
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(reader.claim(some_record(), true));
+    ASSERT_TRUE(reader.claim(record_of(), true));
     reader.append(line);
   }
   const auto taken = reader.take();
   EXPECT_EQ(taken.lines.size(), line.size());
   EXPECT_EQ(taken.dropped, 1U);
   for (std::size_t i = 0; i < limits::log_reader_lines; ++i) {
-    ASSERT_TRUE(reader.claim(some_record(), true)) << "what was dropped takes no room: " << i;
+    ASSERT_TRUE(reader.claim(record_of(), true)) << "what was dropped takes no room: " << i;
   }
 }
 
 TEST(LogReaders, OneMoreThanMayBeIsRefused) {
   LogReaders readers;
   for (std::size_t i = 0; i < limits::log_readers; ++i) {
-    ASSERT_TRUE(readers.take(std::to_string(i), {}, start));
+    ASSERT_TRUE(readers.take(std::to_string(i), {}, began));
   }
-  const auto refused = readers.take("one more", {}, start);
+  const auto refused = readers.take("one more", {}, began);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
-  EXPECT_TRUE(readers.take("0", {}, start)) << "who is there already goes on";
+  EXPECT_TRUE(readers.take("0", {}, began)) << "who is there already goes on";
 }
 
 TEST(LogReaders, OneThatMissesQuestionsMakesRoom) {
   LogReaders readers;
   for (std::size_t i = 0; i < limits::log_readers; ++i) {
-    ASSERT_TRUE(readers.take(std::to_string(i), {}, start));
+    ASSERT_TRUE(readers.take(std::to_string(i), {}, began));
   }
-  const SteadyPoint later = start + limits::log_reader_patience / 2;
+  const SteadyPoint later = began + limits::log_reader_patience / 2;
   for (std::size_t i = 1; i < limits::log_readers; ++i) {
     ASSERT_TRUE(readers.take(std::to_string(i), {}, later));
   }
@@ -150,7 +150,7 @@ TEST(AccessLog, AFileThatTakesNothingKeepsNothingFromThoseWhoFollow) {
   AccessRecord record;
   for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < lines; ++i) {
-      record = some_record("GET /" + std::string(200, 'x') + " HTTP/1.1");
+      record = record_of("GET /" + std::string(200, 'x') + " HTTP/1.1");
       (*log)->queue(0).write(record);
     }
     const auto told = followed_until(**log, "me", lines);
@@ -163,11 +163,11 @@ TEST(AccessLog, AFileThatTakesNothingKeepsNothingFromThoseWhoFollow) {
 
 TEST(LogReaders, WhoIsSilentIsForgotten) {
   LogReaders readers;
-  ASSERT_TRUE(readers.take("me", {}, start));
+  ASSERT_TRUE(readers.take("me", {}, began));
   EXPECT_TRUE(readers.any());
-  readers.forget_silent(start + limits::log_reader_patience);
+  readers.forget_silent(began + limits::log_reader_patience);
   EXPECT_TRUE(readers.any());
-  readers.forget_silent(start + limits::log_reader_patience + Milliseconds{1});
+  readers.forget_silent(began + limits::log_reader_patience + Milliseconds{1});
   EXPECT_FALSE(readers.any());
 }
 
@@ -177,7 +177,7 @@ TEST(AccessLog, WithoutAFileNothingIsWantedUntilSomebodyFollows) {
   EXPECT_FALSE(queue.is_wanted());
   ASSERT_TRUE(log->follow("me", {}));
   EXPECT_TRUE(queue.is_wanted());
-  AccessRecord record = some_record();
+  AccessRecord record = record_of();
   queue.write(record);
   EXPECT_THAT(followed_until(*log, "me", 1).lines, HasSubstr("\"GET /a HTTP/1.1\" 404"));
   EXPECT_EQ(log->figures().written, 0U) << "there is no file";
@@ -189,7 +189,7 @@ TEST(AccessLog, WhoHasNoRoomForMoreNeedsNoRecordToBeCounted) {
   ASSERT_TRUE(log->follow("all", {}));
   for (std::size_t i = 0; i < limits::log_reader_lines; ++i) {
     ASSERT_TRUE(queue.is_wanted());
-    AccessRecord record = some_record();
+    AccessRecord record = record_of();
     queue.write(record);
   }
   EXPECT_FALSE(queue.is_wanted());
@@ -203,9 +203,9 @@ TEST(AccessLog, EachReaderIsToldOfWhatItAskedFor) {
   const auto log = AccessLog::unwritten(1, clock);
   ASSERT_TRUE(log->follow("all", {}));
   ASSERT_TRUE(log->follow("hits", {.result = "hit"}));
-  AccessRecord miss = some_record("GET /miss HTTP/1.1");
+  AccessRecord miss = record_of("GET /miss HTTP/1.1");
   log->queue(0).write(miss);
-  AccessRecord hit = some_record("GET /hit HTTP/1.1");
+  AccessRecord hit = record_of("GET /hit HTTP/1.1");
   hit.result = "hit";
   log->queue(0).write(hit);
   const auto all = followed_until(*log, "all", 2);

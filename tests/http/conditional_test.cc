@@ -23,7 +23,7 @@ TEST(SameEntity, Rfc9110Section8Point8Point3ComparesWeakly) {
   EXPECT_FALSE(same_entity("", ""));
 }
 
-struct Row {
+struct ConditionRow {
   Fields request;
   Fields stored;
   bool not_modified;
@@ -36,7 +36,7 @@ TEST(NotModified, Rfc9110Section13Point2Point2) {
   const http::Field since{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"};
   const http::Field since_before{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:36 GMT"};
   const auto both = fields_of({tag, changed});
-  const std::vector<Row> rows{
+  const std::vector<ConditionRow> rows{
       {fields_of({}), both, false},
       {fields_of({{"If-None-Match", "\"a\""}}), both, true},
       {fields_of({{"If-None-Match", "W/\"a\""}}), both, true},

@@ -7,13 +7,13 @@ namespace {
 
 using Classes = std::vector<std::string>;
 
-struct Row {
+struct ClassesRow {
   std::string accept_encoding;
   std::string expected;  // empty: none
 };
 
-void expect_classes(const Classes& classes, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void expect_classes(const Classes& classes, const std::vector<ClassesRow>& rows) {
+  for (const ClassesRow& row : rows) {
     Fields request;
     request.add("Accept-Encoding", row.accept_encoding);
     EXPECT_EQ(content_coding_class(request, classes).value_or(""), row.expected)

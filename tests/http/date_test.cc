@@ -14,13 +14,13 @@ constexpr TimePoint at_seconds(std::int64_t seconds) { return TimePoint(Seconds(
 
 constexpr TimePoint kNow = std::chrono::sys_days(std::chrono::year(2026) / 3 / 14) + 15h + 9min;
 
-struct Row {
+struct DateRow {
   std::string_view text;
   std::int64_t seconds;
 };
 
 TEST(ParseDate, Rfc9110Section5Point6Point7AllThreeForms) {
-  const std::vector<Row> rows{
+  const std::vector<DateRow> rows{
       {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777},
       {"Sunday, 06-Nov-94 08:49:37 GMT", 784111777},
       {"Sun Nov  6 08:49:37 1994", 784111777},
@@ -136,7 +136,7 @@ TEST(ParseDate, Rfc9110Section5Point6Point7TwoDigitYears) {
 }
 
 TEST(FormatDate, Rfc9110Section5Point6Point7Fixdate) {
-  const std::vector<Row> rows{
+  const std::vector<DateRow> rows{
       {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777},
       {"Thu, 01 Jan 1970 00:00:00 GMT", 0},
       {"Wed, 31 Dec 1969 23:59:59 GMT", -1},

@@ -8,7 +8,7 @@
 namespace ringside::http {
 namespace {
 
-struct Row {
+struct ErrorRow {
   ErrorKind kind;
   ErrorSource source;
   int status;
@@ -18,7 +18,7 @@ struct Row {
 TEST(ErrorAnswer, OfEveryKindAndSource) {
   using enum ErrorKind;
   using enum ErrorSource;
-  const std::vector<Row> rows{
+  const std::vector<ErrorRow> rows{
       {malformed, client, 400, ""},
       {head_too_large, client, 431, ""},
       {target_too_long, client, 414, ""},
@@ -54,7 +54,7 @@ TEST(ErrorAnswer, OfEveryKindAndSource) {
       {internal, ourselves, 500, "proxy_internal_error"},
       {disconnected, ourselves, 500, "proxy_internal_error"},
   };
-  for (const Row& row : rows) {
+  for (const ErrorRow& row : rows) {
     const auto told = answer_for({row.kind, row.source, Retry::no, ""});
     EXPECT_EQ(told.status, row.status) << name(row.kind) << " of " << name(row.source);
     EXPECT_EQ(told.proxy_error, row.proxy_error) << name(row.kind) << " of " << name(row.source);
@@ -71,7 +71,7 @@ TEST(ErrorResponse, TellsWhatAndWho) {
   EXPECT_EQ(response.status, 502);
   EXPECT_EQ(response.reason, "Bad Gateway");
   EXPECT_FALSE(response.is_last);
-  const Fields fields = fields_of(response.fields.text());
+  const Fields fields = http::fields_of(response.fields.text());
   EXPECT_EQ(fields.first("cache-status"), "cache-3; fwd=uri-miss");
   EXPECT_EQ(fields.first("cache-control"), "no-store");
   EXPECT_EQ(fields.first("date"), "Thu, 01 Jan 1970 00:00:00 GMT");
@@ -92,7 +92,7 @@ TEST(ErrorResponse, AStrangerWasToldTheAddressesBehindUs) {
   Response response;
   make_error_response(response, error, {"cache-3", "", TimePoint{}});
   EXPECT_EQ(response.fields.text().find("10.0.0.7"), std::string_view::npos);
-  EXPECT_EQ(fields_of(response.fields.text()).first("proxy-status"),
+  EXPECT_EQ(http::fields_of(response.fields.text()).first("proxy-status"),
             "cache-3; error=connection_refused");
   const auto pulled = response.body.take();
   ASSERT_TRUE(pulled && *pulled);
@@ -138,7 +138,7 @@ TEST(OptionsResponse, TellsWhatIsAllowed) {
   Response response;
   make_options_response(response, TimePoint{});
   EXPECT_EQ(response.status, 200);
-  const Fields fields = fields_of(response.fields.text());
+  const Fields fields = http::fields_of(response.fields.text());
   EXPECT_EQ(fields.first("content-length"), "0");
   EXPECT_EQ(fields.first("date"), "Thu, 01 Jan 1970 00:00:00 GMT");
   EXPECT_TRUE(fields.has("allow"));

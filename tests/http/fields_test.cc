@@ -11,8 +11,8 @@
 namespace ringside::http {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 TEST(Token, IsComparedWithoutCase) {
   EXPECT_TRUE(same_token("Content-Length", "content-LENGTH"));

@@ -34,13 +34,13 @@ std::optional<BareItem> bare_item(std::string_view text) {
   return value;
 }
 
-struct Row {
+struct ItemRow {
   std::string_view text;
   BareItem value;
 };
 
-void expect_values(const std::vector<Row>& rows) {
-  for (const Row& row : rows) EXPECT_EQ(bare_item(row.text), row.value) << row.text;
+void expect_values(const std::vector<ItemRow>& rows) {
+  for (const ItemRow& row : rows) EXPECT_EQ(bare_item(row.text), row.value) << row.text;
 }
 
 void expect_faults(const std::vector<std::string_view>& rows) {

@@ -23,12 +23,12 @@ namespace {
 
 using namespace std::string_literals;
 
-struct Row {
+struct TargetRow {
   std::string request_target;
   std::string text;
 };
 
-void expect_normal(const std::vector<Row>& rows) {
+void expect_normal(const std::vector<TargetRow>& rows) {
   Target target;  // one for all: nothing of the one before may stay
   for (const auto& row : rows) {
     const auto normalised = normalise_target(row.request_target, target);
@@ -225,7 +225,7 @@ TEST(NormaliseTarget, EveryByteIsEncodedKeptOrRefused) {
 }
 
 TEST(NormaliseHost, Rfc9110Section4Point2Point3OneForm) {
-  const std::vector<Row> rows{
+  const std::vector<TargetRow> rows{
       {"a.example", "a.example"},
       {"A.Example", "a.example"},
       {"a.example.", "a.example"},

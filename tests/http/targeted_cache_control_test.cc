@@ -19,14 +19,14 @@ std::optional<ResponseDirectives> parsed(std::string_view name, const Lines& lin
   return parse_targeted_directives(fields, name);
 }
 
-struct Row {
+struct TargetedRow {
   Lines lines;
   // What is changed in directives that say nothing; empty: the field does not count.
   std::function<void(ResponseDirectives&)> set;
 };
 
-void expect_rows(std::string_view name, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void expect_rows(std::string_view name, const std::vector<TargetedRow>& rows) {
+  for (const TargetedRow& row : rows) {
     std::optional<ResponseDirectives> expected;
     if (row.set) {
       expected.emplace().is_targeted = true;

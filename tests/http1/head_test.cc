@@ -23,13 +23,13 @@ std::string verdict_byte_by_byte(const std::string& bytes, const HeadLimits& lim
   return "incomplete";
 }
 
-struct EndRow {
+struct HeadEndRow {
   std::string bytes;
   std::string verdict;
 };
 
 TEST(FindHeadEnd, Rfc9112Section2Point2AsSoonAsKnown) {
-  const std::vector<EndRow> rows{
+  const std::vector<HeadEndRow> rows{
       {"GET / HTTP/1.1\r\nA: b\r\n\r\nbody", "end at 24 after 24"},
       {"GET / HTTP/1.1\r\n\r\n", "end at 18 after 18"},
       {"\r\nG\r\n\r\n", "end at 7 after 7"},
@@ -54,7 +54,7 @@ TEST(FindHeadEnd, Rfc9112Section2Point2AsSoonAsKnown) {
 TEST(FindHeadEnd, Rfc9112Section2Point3HoldsItsLimits) {
   const HeadLimits limits{50, 20, 100};
   const std::string line(20, 'a');
-  const std::vector<EndRow> rows{
+  const std::vector<HeadEndRow> rows{
       {line + "\r\n" + std::string(24, 'b') + "\r\n\r\n", "end at 50 after 50"},
       {line + "\r\n" + std::string(25, 'b') + "\r\n\r\n", "head too large after 50"},
       {line + "\r\n" + std::string(99, 'b'), "head too large after 50"},

@@ -12,7 +12,7 @@
 namespace ringside::net {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 constexpr std::string_view kRequest = "GET / HTTP/1.1\r\n";
 

@@ -7,7 +7,7 @@
 namespace ringside::net {
 namespace {
 
-constexpr SteadyPoint start{Milliseconds{1'000'000}};
+constexpr SteadyPoint began{Milliseconds{1'000'000}};
 
 void count(RetryBudget& budget, unsigned requests, SteadyPoint now) {
   for (unsigned i = 0; i < requests; ++i) budget.count_request(now);
@@ -37,8 +37,8 @@ TEST(RetryBudget, IsAShareOfTheRequestsOrTheFloor) {
                                            {{100, 0}, 300, 300},
                                            {{0, 0}, 1000, 0}}) {
     RetryBudget budget(one.terms);
-    count(budget, one.requests, start);
-    EXPECT_EQ(spend(budget, 1000, start), one.granted)
+    count(budget, one.requests, began);
+    EXPECT_EQ(spend(budget, 1000, began), one.granted)
         << one.terms.percent << " % of " << one.requests;
   }
 }
@@ -46,7 +46,7 @@ TEST(RetryBudget, IsAShareOfTheRequestsOrTheFloor) {
 TEST(RetryBudget, OfAnUpstreamThatAlwaysFailsTheLoadGrowsByTheShare) {
   RetryBudget budget;
   unsigned repeats = 0;
-  SteadyPoint now = start;
+  SteadyPoint now = began;
   for (int i = 0; i < 60'000; ++i, now += Milliseconds{1}) {
     budget.count_request(now);
     repeats += budget.spend(now) ? 1 : 0;
@@ -58,22 +58,22 @@ TEST(RetryBudget, OfAnUpstreamThatAlwaysFailsTheLoadGrowsByTheShare) {
 TEST(RetryBudget, TheFloorIsForEachSecond) {
   RetryBudget budget;
   for (int second = 0; second < 30; ++second) {
-    EXPECT_EQ(spend(budget, 100, start + Seconds{second}), limits::retry_budget_floor) << second;
+    EXPECT_EQ(spend(budget, 100, began + Seconds{second}), limits::retry_budget_floor) << second;
   }
 }
 
 TEST(RetryBudget, WhatIsOlderThanTheWindowIsForgotten) {
   const RetryBudget::Terms terms{20, 0};
   RetryBudget budget(terms);
-  count(budget, 1000, start);
-  const SteadyPoint last = start + limits::retry_budget_window - Milliseconds{1};
+  count(budget, 1000, began);
+  const SteadyPoint last = began + limits::retry_budget_window - Milliseconds{1};
   EXPECT_EQ(spend(budget, 50, last), 50u);
-  EXPECT_EQ(spend(budget, 50, start + limits::retry_budget_window), 0u);
+  EXPECT_EQ(spend(budget, 50, began + limits::retry_budget_window), 0u);
   // The repeats of a second ago are in the window still, its requests are not.
-  count(budget, 300, start + limits::retry_budget_window);
-  EXPECT_EQ(spend(budget, 50, start + limits::retry_budget_window), 10u);
+  count(budget, 300, began + limits::retry_budget_window);
+  EXPECT_EQ(spend(budget, 50, began + limits::retry_budget_window), 10u);
   // A long silence empties all of it.
-  EXPECT_EQ(spend(budget, 50, start + Seconds{3600}), 0u);
+  EXPECT_EQ(spend(budget, 50, began + Seconds{3600}), 0u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/nap.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/on_core.h"
 #include "tests/support/scripted_peer.h"
@@ -147,6 +148,31 @@ TEST(CoreGroup, RunsWorkOnEveryCoreBeforeWhileAndAfterItRuns) {
 TEST(CoreGroup, OneThatWasNeverStartedEnds) {
   const support::FakeClock clock;
   CoreGroup cores("group", 2, clock);
+}
+
+TEST_F(WaiterTest, ANapGoesByTheClockOfTheCore) {
+  const SteadyPoint until = clock_.steady_now() + Milliseconds{60'000};
+  std::atomic<bool> began{false};
+  auto end = start_on(cores_[0], [&]() -> Task<void> {
+    began = true;
+    co_await nap_until(cores_[0], until);
+    EXPECT_GE(clock_.steady_now(), until);
+  });
+  ASSERT_TRUE(eventually([&] { return began.load(); }));
+  clock_.advance(Milliseconds{60'000});
+  end.get();
+}
+
+TEST_F(WaiterTest, ANapEndsWithTheCore) {
+  std::atomic<bool> began{false};
+  auto end = start_on(cores_[0], [&]() -> Task<void> {
+    began = true;
+    co_await nap_until(cores_[0], far());
+  });
+  ASSERT_TRUE(eventually([&] { return began.load(); }));
+  cores_.stop();
+  end.get();
+  EXPECT_LT(clock_.steady_now(), far());
 }
 
 }  // namespace

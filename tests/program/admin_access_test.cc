@@ -12,13 +12,14 @@
 #include "http1/admin_client.h"
 #include "program/cache_service.h"
 #include "program/process.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::program {
 namespace {
 
+using support::system_clock;
 using testing::HasSubstr;
 
-const SystemClock system_clock;
 const std::string first_token = "first-token-0123456789";
 const std::string second_token = "second-token-0123456789";
 

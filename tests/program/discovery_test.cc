@@ -17,14 +17,15 @@
 #include "replay/sample_origin.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/scripted_peer.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::program {
 namespace {
 
 using support::FakeClock;
+using support::system_clock;
 using testing::HasSubstr;
 
-const SystemClock system_clock;
 const Endpoint any_port{"127.0.0.1", 0};
 
 Configuration discovering(Command command) {

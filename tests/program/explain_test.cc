@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 using sidecar::Explanation;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 TEST(ExplainRequest, IsReadAsAClientsIs) {
   const auto asked = parse_explain_request(

@@ -15,14 +15,14 @@
 #include "program/scale.h"
 #include "program/sidecar_service.h"
 #include "program/tier.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::program {
 namespace {
 
+using support::system_clock;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-const SystemClock system_clock;
 
 class ConfigurationFile {
  public:
@@ -135,9 +135,13 @@ TEST(Process, PutTopology) {
 }
 
 TEST(Process, AnInvalidFileIsRefusedAndTheOldOneStays) {
-  Running<SidecarService> running(Command::sidecar, sidecar_yaml);
+  const Running<CacheService> replica(Command::cache, cache_yaml);
+  const std::string yaml =
+      "listen: 127.0.0.1:0\nthreads: 1\nshard_key: path\ninsecure_peers: true\nreplicas: cache-0=" +
+      replica.service->address().text() + "\n";
+  Running<SidecarService> running(Command::sidecar, yaml);
   const std::string before = running.ask("GET", "/config").body;
-  const auto refused = running.rewrite(sidecar_yaml + "lisen: x\n");
+  const auto refused = running.rewrite(yaml + "lisen: x\n");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("tier.yaml:7: "));
   EXPECT_EQ(running.ask("GET", "/config").body, before);
@@ -146,7 +150,7 @@ TEST(Process, AnInvalidFileIsRefusedAndTheOldOneStays) {
   EXPECT_THAT(ready.body, HasSubstr("reloads: 0 applied, 1 refused\nlast refusal: "));
   EXPECT_THAT(ready.body, HasSubstr("did you mean listen?"));
 
-  ASSERT_TRUE(running.rewrite(sidecar_yaml + "trust: 10.0.0.0/8\n"));
+  ASSERT_TRUE(running.rewrite(yaml + "trust: 10.0.0.0/8\n"));
   EXPECT_THAT(running.ask("GET", "/config").body, HasSubstr("10.0.0.0/8"));
   EXPECT_THAT(running.ask("GET", "/readyz").body, HasSubstr("reloads: 1 applied, 1 refused\n"));
 }

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 // Of the one route, which has these keys too.
-Result<Configuration> read(const std::string& keys, const std::string& more = {}) {
+Result<Configuration> read_conditions(const std::string& keys, const std::string& more = {}) {
   Configuration configuration = defaults(Command::up);
   configuration.origins = {net::Origin{Endpoint{"o", 1}}};
   const std::string text = "routes:\n  - name: all\n" + keys + more;
@@ -24,7 +24,7 @@ Result<Configuration> read(const std::string& keys, const std::string& more = {}
 }
 
 TEST(RouteConditions, AreReadAndShownAgain) {
-  const auto read_in = read(
+  const auto read_in = read_conditions(
       "    path_regex: '/[a-z]{2}/.*'\n"
       "    methods: [GET, HEAD, POST, GET]\n"
       "    headers: {X-Preview: {present: true}, X-Plan: 'paid,gold', User-Agent: {regex: "
@@ -95,7 +95,7 @@ TEST(RouteConditions, WhatCannotBeIsRefusedWithItsLineAndARemedy) {
            {"    query: {v: 1}\ncache: {query: {keep: [w]}}\n",
             {"of route all: query: the cache rule", "\"v\" away"}},
        }) {
-    const auto read_in = read(row.keys);
+    const auto read_in = read_conditions(row.keys);
     ASSERT_FALSE(read_in) << row.keys;
     for (const std::string& told : row.told) {
       EXPECT_THAT(read_in.error().message, HasSubstr(told)) << row.keys;
@@ -105,12 +105,12 @@ TEST(RouteConditions, WhatCannotBeIsRefusedWithItsLineAndARemedy) {
 
 // And what GET /config says of it can be read again.
 TEST(RouteConditions, AUriHasTheFormOfTheRouteOfItsPathWithoutThem) {
-  const auto read_in =
-      read("    methods: POST\n    path: /a/{x}\n    cache: {paths: {merge_slashes: false}}\n",
-           "  - {name: a, path: /a, cache: {query: {sort: true}, paths: {merge_slashes: false}}}\n"
-           "  - {name: b, host: '*.b', headers: {x-a: 1}}\n"
-           "  - {name: rest, cache: {query: {drop: [c]}}}\n"
-           "cache: {query: {drop: [d]}, paths: {path_parameters: refuse}}\n");
+  const auto read_in = read_conditions(
+      "    methods: POST\n    path: /a/{x}\n    cache: {paths: {merge_slashes: false}}\n",
+      "  - {name: a, path: /a, cache: {query: {sort: true}, paths: {merge_slashes: false}}}\n"
+      "  - {name: b, host: '*.b', headers: {x-a: 1}}\n"
+      "  - {name: rest, cache: {query: {drop: [c]}}}\n"
+      "cache: {query: {drop: [d]}, paths: {path_parameters: refuse}}\n");
   ASSERT_TRUE(read_in) << read_in.error().message;
   const auto routes = effective_routes(*read_in);
   for (const auto& [route, of_uri] : {std::pair(0U, 1U), std::pair(2U, 3U)}) {
@@ -127,13 +127,13 @@ TEST(RouteConditions, AUriHasTheFormOfTheRouteOfItsPathWithoutThem) {
 
 // A path that a regular expression tells apart is a path whose spelling matters.
 TEST(RouteConditions, ARegularExpressionTellsPathsApart) {
-  const auto with = read("    path_regex: '/a/.*'\n", "  - {name: rest}\n");
+  const auto with = read_conditions("    path_regex: '/a/.*'\n", "  - {name: rest}\n");
   ASSERT_TRUE(with) << with.error().message;
   for (const RouteConfiguration& route : effective_routes(*with)) {
     EXPECT_EQ(route.cache.values.paths.merge_slashes, true) << route.name;
     EXPECT_EQ(route.cache.values.paths.refuses_parameters, true) << "/account;x.css";
   }
-  const auto without = read("    methods: GET\n", "  - {name: rest}\n");
+  const auto without = read_conditions("    methods: GET\n", "  - {name: rest}\n");
   ASSERT_TRUE(without) << without.error().message;
   EXPECT_EQ(effective_routes(*without).at(0).cache.values.paths.merge_slashes, std::nullopt);
 }
@@ -147,11 +147,12 @@ TEST(RouteConditions, WhatTheyAskForIsNotTakenAwayByARegularExpressionBeforeThem
   for (const std::string asks : {"    headers: {x-a: 1}\n    cache: {bypass: 'query:token'}\n",
                                  "    headers: {x-a: 1}\n    cache: {no_store: 'query:token'}\n",
                                  "    query: {token: 1}\n"}) {
-    const auto refused = read(asks, images + rest);
+    const auto refused = read_conditions(asks, images + rest);
     ASSERT_FALSE(refused) << asks;
     EXPECT_THAT(refused.error().message, HasSubstr("\"token\"")) << asks;
   }
-  EXPECT_TRUE(read("    headers: {x-a: 1}\n    cache: {bypass: 'query:other'}\n", images + rest));
+  EXPECT_TRUE(read_conditions("    headers: {x-a: 1}\n    cache: {bypass: 'query:other'}\n",
+                              images + rest));
 }
 
 }  // namespace

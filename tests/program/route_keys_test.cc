@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Configuration read(const std::string& text) {
+Configuration read_route_keys(const std::string& text) {
   Configuration configuration = defaults(Command::shard);
   const auto overlaid = overlay_yaml(configuration, text, "f");
   EXPECT_TRUE(overlaid) << text;
@@ -46,7 +46,7 @@ TEST(RouteKeys, AnIdMustBeInTheRoutesPathAndAFallbackWithoutOne) {
            {"shard_key: 'header:x-country'",
             "f:1: shard_key: of route default: shard_key: header:x-country is not passed on"},
        }) {
-    const auto checked = check(Command::shard, read(row.text));
+    const auto checked = check(Command::shard, read_route_keys(row.text));
     ASSERT_EQ(checked.has_value(), row.message.empty()) << row.text;
     if (!checked) {
       EXPECT_THAT(checked.error().message, HasSubstr(row.message));
@@ -56,16 +56,16 @@ TEST(RouteKeys, AnIdMustBeInTheRoutesPathAndAFallbackWithoutOne) {
 
 TEST(RouteKeys, TheCountryMayBeUsedByTheFallbackAlone) {
   const std::string route = "routes:\n - name: u\n   shard_key: id:2\n";
-  EXPECT_FALSE(uses_country(read(route)));
-  EXPECT_TRUE(uses_country(read(route + "   key_fallback: country")));
+  EXPECT_FALSE(uses_country(read_route_keys(route)));
+  EXPECT_TRUE(uses_country(read_route_keys(route + "   key_fallback: country")));
 }
 
 TEST(RouteKeys, TheJsonOfARouteWithAnIdIsAFileOfIt) {
-  const auto configuration = read(
+  const auto configuration = read_route_keys(
       "routes:\n - name: u\n   path: /u/%7b/{id}\n   shard_key: id:{id}\n   key_fallback: path\n");
   const std::string page = to_json(Command::shard, configuration);
   EXPECT_THAT(page, HasSubstr("/u/%7B/{id}"));
-  EXPECT_EQ(to_json(Command::shard, read(page)), page);
+  EXPECT_EQ(to_json(Command::shard, read_route_keys(page)), page);
 }
 
 }  // namespace

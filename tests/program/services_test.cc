@@ -19,11 +19,11 @@ namespace {
 using testing::HasSubstr;
 
 const SystemClock system_clock;
-const Endpoint any_port{"127.0.0.1", 0};
+const Endpoint any_local_port{"127.0.0.1", 0};
 
 class SeparateServices : public testing::Test {
  protected:
-  SeparateServices() : origin_(*replay::SampleOrigin::start(any_port, system_clock)) {
+  SeparateServices() : origin_(*replay::SampleOrigin::start(any_local_port, system_clock)) {
     std::vector<shard::MemberAt> members;
     for (int i = 0; i < 3; ++i) {
       Configuration configuration = common(Command::cache);
@@ -41,7 +41,7 @@ class SeparateServices : public testing::Test {
 
   Configuration common(Command command) const {
     Configuration configuration = defaults(command);
-    configuration.listen = any_port;
+    configuration.listen = any_local_port;
     configuration.origins = {net::Origin{origin_->address(), 1}};
     configuration.threads = 1;
     configuration.insecure_peers = true;
@@ -120,7 +120,7 @@ TEST(MembersAlone, NeedNoFileThatTheConfigurationNames) {
   const support::Certificate authority({.names = "DNS:a.test", .authority = true}, nullptr);
   std::optional<support::TemporaryFile> file(authority.pem());
   Configuration configuration = defaults(Command::cache);
-  configuration.listen = any_port;
+  configuration.listen = any_local_port;
   configuration.threads = 1;
   configuration.origins = *parse_origins("https://origin.example");
   configuration.origin_ca = file->path();

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "http1/admin_client.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::program {
 namespace {
 
+using support::system_clock;
 using testing::HasSubstr;
-
-const SystemClock system_clock;
 
 Configuration small_tier(std::size_t replicas) {
   Configuration configuration = defaults(Command::up);
@@ -26,7 +26,7 @@ Configuration small_tier(std::size_t replicas) {
   return configuration;
 }
 
-int status_of(const Tier& tier, const std::string& path) {
+int status_from(const Tier& tier, const std::string& path) {
   const auto answer = http::ask_admin(tier.address(), "GET", path, "", Seconds(20));
   return answer ? answer->status : 0;
 }
@@ -54,7 +54,7 @@ TEST(Tier, AnswersFromTheSampleOriginAndCountsIt) {
   auto tier = Tier::start(small_tier(3), system_clock);
   ASSERT_TRUE(tier) << tier.error().message;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(status_of(**tier, page(i)), 200);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(status_from(**tier, page(i)), 200);
   }
   EXPECT_EQ((*tier)->origin_requests(), 20U);
   const std::string metrics = metrics::expose((*tier)->totals(), {});
@@ -69,7 +69,7 @@ TEST(Tier, ScalesUpAndDownWithoutAnError) {
   std::atomic<int> failed = 0;
   std::thread traffic([&] {
     while (!ending) {
-      if (status_of(*tier, page(asked++ % 50)) != 200) ++failed;
+      if (status_from(*tier, page(asked++ % 50)) != 200) ++failed;
     }
   });
   const auto after_some_traffic = [&] {
@@ -125,12 +125,12 @@ TEST(Tier, ARefusedReloadChangesNothing) {
   configuration.geo = "/nowhere/country.mmdb";
   EXPECT_FALSE(tier->apply(configuration));
   EXPECT_EQ(tier->state().components, before.components);
-  EXPECT_EQ(status_of(*tier, "/"), 200);
+  EXPECT_EQ(status_from(*tier, "/"), 200);
 }
 
 TEST(Tier, PurgesOnEveryReplica) {
   auto tier = *Tier::start(small_tier(3), system_clock);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(*tier, page(i)), 200);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(status_from(*tier, page(i)), 200);
   const std::string host = tier->address().text();
   EXPECT_EQ(tier->purge(http::PurgeTarget::of_request(host, page(3))).removed, 1U);
   EXPECT_EQ(tier->purge(http::PurgeTarget::of_request(host, page(3))).removed, 0U);
@@ -152,12 +152,12 @@ TEST(Tier, APurgeReachesTheNearCache) {
   const auto below = [&](const char* path) { return PurgeTarget{Scope::below, host, path}; };
   for (const PurgeTarget& target :
        {PurgeTarget::of_request(host, page(1)), below("/"), PurgeTarget::all()}) {
-    EXPECT_EQ(status_of(*tier, page(1)), 200);
-    EXPECT_EQ(status_of(*tier, page(1)), 200);
+    EXPECT_EQ(status_from(*tier, page(1)), 200);
+    EXPECT_EQ(status_from(*tier, page(1)), 200);
     EXPECT_EQ(tier->origin_requests(), ++asked);
     EXPECT_EQ(tier->purge(target).removed, 1U);
   }
-  EXPECT_EQ(status_of(*tier, page(1)), 200);
+  EXPECT_EQ(status_from(*tier, page(1)), 200);
   EXPECT_EQ(tier->origin_requests(), ++asked);
 }
 

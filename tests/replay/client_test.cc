@@ -11,16 +11,17 @@
 #include "http1/server.h"
 #include "net/core.h"
 #include "replay/sample_origin.h"
+#include "tests/support/system_clock.h"
 namespace ringside::replay {
 namespace {
 
-const SystemClock clock_of_tests;
+using support::system_clock;
 
 // Answers by target: `/close` after the head of the answer, `/odd…` in ways that the test wants.
 class FakeTier {
  public:
   FakeTier()
-      : cores_("fake-tier", 1, clock_of_tests),
+      : cores_("fake-tier", 1, system_clock),
         server_(cores_, [this](http::Connection& connection) { return serve(connection); }) {
     const auto listening = server_.listen({"127.0.0.1", 0});
     EXPECT_TRUE(listening.has_value());
@@ -105,7 +106,7 @@ std::vector<LogRequest> requests_for(const std::vector<std::string>& targets) {
 }
 
 Journal replay(const ClientSettings& settings, const std::vector<LogRequest>& requests) {
-  Client client(settings, requests, clock_of_tests);
+  Client client(settings, requests, system_clock);
   const auto started = client.start();
   EXPECT_TRUE(started.has_value()) << started.error().message;
   return client.finish();
@@ -186,7 +187,7 @@ TEST(Client, SendsInOrderWhenOneAtATimeAndAllOfThemWhenMany) {
 TEST(Client, TellsHowFarItIs) {
   FakeTier tier;
   const auto requests = requests_for({"/a", "/chunked", "/broken", "/short"});
-  Client client(settings_for(tier.address()), requests, clock_of_tests);
+  Client client(settings_for(tier.address()), requests, system_clock);
   ASSERT_TRUE(client.start().has_value());
   EXPECT_TRUE(client.wait_until_sent(2, Milliseconds{20'000}));
   EXPECT_GE(client.progress().sent, 2U);
@@ -205,10 +206,10 @@ TEST(Client, ARateIsKeptByWaitingNotByHurrying) {
   const auto requests = requests_for({"/a", "/b", "/c"});
   ClientSettings settings = settings_for(tier.address(), 16);
   settings.rate_per_second = 50;
-  const SteadyPoint began = clock_of_tests.steady_now();
+  const SteadyPoint began = system_clock.steady_now();
   (void)replay(settings, requests);
   // The third is due after 2/50 s; never earlier, however slow the machine.
-  EXPECT_GE(clock_of_tests.steady_now() - began, Milliseconds{40});
+  EXPECT_GE(system_clock.steady_now() - began, Milliseconds{40});
 }
 
 TEST(Client, WhereNobodyListensIsToldBeforeAnythingElse) {
@@ -218,7 +219,7 @@ TEST(Client, WhereNobodyListensIsToldBeforeAnythingElse) {
     gone = tier.address();
   }
   const auto requests = requests_for({"/a"});
-  Client client(settings_for(gone), requests, clock_of_tests);
+  Client client(settings_for(gone), requests, system_clock);
   const auto started = client.start();
   ASSERT_FALSE(started.has_value());
   EXPECT_EQ(started.error().kind, ErrorKind::refused);
@@ -231,13 +232,13 @@ TEST(Client, CanBeGivenUpInTheMiddle) {
   const auto requests = requests_for(std::vector<std::string>(100, "/a"));
   ClientSettings settings = settings_for(tier.address(), 4);
   settings.rate_per_second = 1;  // the test would take 100 s if the end did not break off the waits
-  Client client(settings, requests, clock_of_tests);
+  Client client(settings, requests, system_clock);
   ASSERT_TRUE(client.start().has_value());
   EXPECT_TRUE(client.wait_until_sent(1, Milliseconds{20'000}));
 }
 
 TEST(Client, AnOriginWithoutCacheStatusIsReplayedToo) {
-  const auto origin = SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests);
+  const auto origin = SampleOrigin::start({"127.0.0.1", 0}, system_clock);
   ASSERT_TRUE(origin.has_value()) << origin.error().message;
   const auto requests = requests_for({"/a", "/b", "/a"});
   const Journal journal = replay(settings_for((*origin)->address(), 2), requests);

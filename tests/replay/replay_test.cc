@@ -11,16 +11,17 @@
 #include "base/clock.h"
 #include "http1/admin_server.h"
 #include "replay/sample_origin.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::replay {
 namespace {
 
-const SystemClock clock_of_tests;
+using support::system_clock;
 
 // A "tier" of one origin, and an admin server that says whatever the test wants of it.
 class RunReplay : public testing::Test {
  protected:
-  RunReplay() : origin_(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value()) {
+  RunReplay() : origin_(SampleOrigin::start({"127.0.0.1", 0}, system_clock).value()) {
     // Of the process: tests of one program may run at the same time.
     folder_ = std::filesystem::path(testing::TempDir()) /
               ("replay-" + std::to_string(origin_->address().port));

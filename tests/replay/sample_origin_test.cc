@@ -11,13 +11,14 @@
 #include "base/limits.h"
 #include "base/task.h"
 #include "replay/sample_page.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::replay {
 namespace {
 
-namespace asio = boost::asio;
+using support::system_clock;
 
-const SystemClock clock_of_tests;
+namespace asio = boost::asio;
 
 TEST(SamplePage, DependsOnPathAndCountryAlone) {
   const SamplePage page = sample_page("/a", "DE");
@@ -66,7 +67,7 @@ std::string ask(const Endpoint& address, const std::string& text) {
 
 class Origin : public testing::Test {
  protected:
-  Origin() : origin_(SampleOrigin::start({"127.0.0.1", 0}, clock_of_tests).value()) {}
+  Origin() : origin_(SampleOrigin::start({"127.0.0.1", 0}, system_clock).value()) {}
   std::string ask_origin(const std::string& line, const std::string& fields = "",
                          const std::string& body = "") {
     return ask(origin_->address(),
@@ -128,7 +129,7 @@ TEST_F(Origin, WhatIsNoRequestGets400) {
 }
 
 TEST_F(Origin, AnAddressThatIsTakenIsNamed) {
-  const auto second = SampleOrigin::start(origin_->address(), clock_of_tests);
+  const auto second = SampleOrigin::start(origin_->address(), system_clock);
   ASSERT_FALSE(second.has_value());
   EXPECT_NE(second.error().message.find(origin_->address().text()), std::string::npos);
 }

@@ -11,8 +11,6 @@
 namespace ringside::simulation {
 namespace {
 
-constexpr Milliseconds slack{200};
-
 // Others ask meanwhile, and are not to notice.
 struct ClientScene {
   explicit ClientScene(std::uint64_t seed)

@@ -76,7 +76,7 @@ TEST(SimulationOfGrowth, NewcomerThatAsksHoldersForNoMoreSendsTheSidecarToThem) 
 }
 
 TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
-  constexpr std::size_t newcomer = 2, pages = 450;
+  constexpr std::size_t newcomer = 2, all_pages = 450;
   Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true};
   // What comes by moving alone is stored there, so that nothing else needs room.
   shape.of_replicas = [](cache::Settings& settings) { settings.fills_most = 0; };
@@ -89,7 +89,7 @@ TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
   // How many the holders answer, which are not fetched again for it.
   const auto by_holders = [&] {
     std::size_t count = 0;
-    for (std::size_t number = 0; number < pages; ++number) {
+    for (std::size_t number = 0; number < all_pages; ++number) {
       const std::string target = fmt::format("/page-{}", number);
       const auto reply = client.get(tier.address(), target).reply;
       EXPECT_EQ(reply.status, 200);
@@ -99,7 +99,7 @@ TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
     }
     return count;
   };
-  EXPECT_EQ(by_holders(), pages);
+  EXPECT_EQ(by_holders(), all_pages);
   tier.grow();
   for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
   const auto store = [&] { return *tier.replica(newcomer).sheet().totals().store; };

@@ -14,12 +14,8 @@
 namespace ringside::simulation {
 namespace {
 
-constexpr std::size_t pages = 24;
-constexpr Milliseconds slack{200};
 constexpr Milliseconds late_most{800 + slack.count()};  // where nothing is noticed but that
 constexpr Milliseconds found_again{2'000};
-
-std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
 
 // A tier whose pages are all stored, and a client who knows whose they are.
 struct HopScene {
@@ -103,22 +99,22 @@ TEST(SimulationOfReplica, StoppedGoesUnnoticedAndWhatMayNotBeRepeatedIsNot) {
 }
 
 // What a replica does in place of its answers, or the network to it. Probes fare no better.
-struct Row {
+struct HopRow {
   std::string_view name;
   Manner manner;
   Milliseconds soon;
 };
 
-void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const HopRow& row, std::ostream* out) { *out << row.name; }
 
-constexpr Row rows[] = {
+constexpr HopRow rows[] = {
     {"Resets", Manner::resets, at_once},
     {"HalfCloses", Manner::half_closes, at_once},
     {"IsSilent", Manner::silent, late_most},
     {"IsLate", Manner::late, late_most},
 };
 
-class SimulationOfHop : public testing::TestWithParam<Row> {};
+class SimulationOfHop : public testing::TestWithParam<HopRow> {};
 
 TEST_P(SimulationOfHop, GoesUnnoticed) {
   for (const std::uint64_t seed : seeds(3)) {

@@ -16,13 +16,9 @@
 namespace ringside::simulation {
 namespace {
 
-constexpr std::size_t pages = 24;
-constexpr Milliseconds slack{200};
 // What it takes to know that a replica does not answer.
 constexpr Milliseconds known_most =
     limits::suspicion_after + limits::probe_timeout + limits::deadline_tick * 2 + slack;
-
-std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
 
 std::uint64_t confirmations_missed(SimulatedTier& tier) {
   std::uint64_t sum = 0;

@@ -18,7 +18,6 @@ using metrics::OriginAnswer;
 
 constexpr std::size_t stored_pages = 4;
 // What the wheel and the network add to a wait.
-constexpr Milliseconds slack{200};
 
 // A tier whose stores have some pages, and a client.
 struct OriginScene {
@@ -82,7 +81,7 @@ struct OriginScene {
 };
 
 // A row: what clients are told of what is not stored, until the circuits are open.
-struct Row {
+struct OriginRow {
   std::string_view name;
   Manner manner;
   int status;
@@ -90,9 +89,9 @@ struct Row {
   Milliseconds after;
 };
 
-void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const OriginRow& row, std::ostream* out) { *out << row.name; }
 
-constexpr Row rows[] = {
+constexpr OriginRow rows[] = {
     {"IsSilent", Manner::silent, 504, "http_response_timeout", limits::first_byte_timeout},
     {"IsSlowBeyondTheWaitForItsFirstByte", Manner::late, 504, "http_response_timeout",
      limits::first_byte_timeout},
@@ -101,10 +100,10 @@ constexpr Row rows[] = {
     {"EndsWithinAHead", Manner::closes_in_head, 502, "", Milliseconds{0}},
 };
 
-class SimulationOfOrigin : public testing::TestWithParam<Row> {};
+class SimulationOfOrigin : public testing::TestWithParam<OriginRow> {};
 
 TEST_P(SimulationOfOrigin, IsToldAndThenRefusedAtOnceAndHeals) {
-  const Row row = GetParam();
+  const OriginRow row = GetParam();
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));
     OriginScene scene(seed);

@@ -14,6 +14,9 @@
 
 namespace ringside::simulation {
 
+// What an answer may take beyond the waits that a test counts.
+inline constexpr Milliseconds slack{200};
+
 // Of simulated time: longer than all that may be waited for.
 inline constexpr Milliseconds most = 10 * limits::request_deadline;
 
@@ -32,6 +35,10 @@ inline std::vector<std::string> some_targets(Random& random, const std::string& 
   }
   return targets;
 }
+
+// Of scenes in which all is stored: page(0) to page(pages - 1).
+inline constexpr std::size_t pages = 24;
+inline std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
 
 // What the sidecars have counted of their replicas.
 inline std::uint64_t ejections(SimulatedTier& tier) {

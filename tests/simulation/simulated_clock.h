@@ -44,6 +44,7 @@ class SimulatedClock final : public Clock {
   [[nodiscard]] SteadyPoint steady_now() const noexcept override {
     return SteadyPoint{traits_.uptime + passed_here()};
   }
+  [[nodiscard]] Milliseconds longest_sleep() const noexcept override { return Milliseconds{0}; }
 
  private:
   // Sun, 06 Nov 1994 08:49:37 GMT

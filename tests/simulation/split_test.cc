@@ -15,7 +15,7 @@
 namespace ringside::simulation {
 namespace {
 
-constexpr std::size_t pages = 200;
+constexpr std::size_t all_pages = 200;
 constexpr std::size_t cut_at = 100;
 constexpr std::size_t never_asked_before = 4, purged = 2, step = 5;  // by number % step
 
@@ -37,7 +37,7 @@ struct Split {
   Split(std::uint64_t seed, cache::SplitWrites writes, unsigned move_rate_mib_s = 4,
         std::size_t every = 1)
       : world(seed), tier(world, shape_with(writes, move_rate_mib_s)), client(world, "client") {
-    for (std::size_t number = 0; number < pages; number += every) {
+    for (std::size_t number = 0; number < all_pages; number += every) {
       if (number % step != never_asked_before) static_cast<void>(get(number));
     }
   }
@@ -90,14 +90,14 @@ void expect_nothing_is_lost(cache::SplitWrites writes) {
     Split split(seed, writes);
     split.cut(seed % 2 == 0);
     std::size_t changed_in_mid_move = 0;
-    for (std::size_t number = cut_at; number < pages; ++number) {
+    for (std::size_t number = cut_at; number < all_pages; ++number) {
       if (number % step == never_asked_before) static_cast<void>(split.get(number));
       if (number % step == purged) split.purge_and_get(number);
       if (split.is_moving()) ++changed_in_mid_move;
     }
     EXPECT_GT(changed_in_mid_move, 0U);
     ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, most));
-    for (std::size_t number = cut_at; number < pages; ++number) {
+    for (std::size_t number = cut_at; number < all_pages; ++number) {
       EXPECT_EQ(split.tier.named_in(split.get(number).field("cache-status")), 1U);
       const std::size_t fetched = split.tier.origin().fetches(Split::page(number));
       EXPECT_EQ(fetched, number % step == purged ? 2U : 1U) << Split::page(number);
@@ -149,7 +149,7 @@ TEST(SimulationOfSplit, WhoWaitsIsAnsweredThoughTheOtherReplicaIsGone) {
   Split split(1, cache::SplitWrites::wait);
   split.cut(false);
   split.tier.crash_replica(1);
-  for (std::size_t number = cut_at; number < pages; ++number) {
+  for (std::size_t number = cut_at; number < all_pages; ++number) {
     if (number % step == never_asked_before) static_cast<void>(split.get(number));
   }
   EXPECT_GT(split.waits(), 0U);

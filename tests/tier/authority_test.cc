@@ -16,10 +16,6 @@ namespace {
 using Way = Authority::Way;
 using shard::Bucket;
 
-Bucket bucket_of_owner(const MembershipPointer& membership, const std::string& name) {
-  return buckets_of(*membership, name)->front();
-}
-
 TEST(Authority, WithoutMembersOrBucketsEachAsksTheOrigin) {
   Authority authority("a", 1);
   EXPECT_EQ(authority.direction(0).way, Way::origin);

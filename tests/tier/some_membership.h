@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shard/topology.h"
+#include "tier/buckets.h"
 #include "tier/membership.h"
 
 namespace ringside::tier {
@@ -36,6 +37,10 @@ inline shard::Bucket moved_bucket(const Membership& before, const Membership& af
   }
   ADD_FAILURE() << "nothing moves";
   return 0;
+}
+
+inline shard::Bucket bucket_of_owner(const MembershipPointer& membership, const std::string& name) {
+  return buckets_of(*membership, name)->front();
 }
 
 }  // namespace ringside::tier

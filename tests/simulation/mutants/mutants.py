@@ -32,7 +32,7 @@ AUTHORITY, TALK = "tier/authority.cc", "tier/authority_talk.cc"
 FOLLOW = "tier/authority_follow.cc"
 SOURCE, MOVES = "cache/bucket_source.cc", "cache/bucket_moves.cc"
 HOLDER, HANDLER = "cache/holder.cc", "cache/handler.cc"
-RELAY = "cache/purge_relay.cc"
+RELAY, STORE = "cache/purge_relay.cc", "cache/store.cc"
 
 MUTANTS = (
     Mutant(
@@ -70,7 +70,7 @@ MUTANTS = (
                 SOURCE,
                 "MovedBatch batch = make_batch(giving, taker, now);",
                 "MovedBatch batch = make_batch(giving, taker, now);"
-                "if (MUTANT) end_last(giving, taker);",
+                "if (MUTANT) { let_go(giving, taker); remove_arrived(giving); }",
             ),
         ),
     ),
@@ -228,6 +228,22 @@ MUTANTS = (
                 SOURCE,
                 "return !authority.given_over(given->bucket, taker);",
                 "return !authority.given_over(given->bucket, taker) && !MUTANT;",
+            ),
+            Edit(
+                SOURCE,
+                "return authority.own().epoch(arrived->bucket) != 0;",
+                "return authority.own().epoch(arrived->bucket) != 0 && !MUTANT;",
+            ),
+            # Two more that keep what has come back.
+            Edit(
+                STORE,
+                "if (is_later) note_change(stripe, row);",
+                "if (is_later && !MUTANT) note_change(stripe, row);",
+            ),
+            Edit(
+                STORE,
+                "note_change(stripe, row);  // likewise",
+                "if (!MUTANT) note_change(stripe, row);  // likewise",
             ),
         ),
     ),
