@@ -50,7 +50,7 @@ constexpr Milliseconds move_delay{2};
 constexpr size_t move_speed = 4;
 // {} times what such a batch takes longer than at its fastest, {} at most | the next one is asked
 // for
-constexpr unsigned move_yield = 3;
+constexpr unsigned move_yield = 5;
 constexpr Milliseconds move_yield_most{250};
 constexpr Milliseconds move_memory{
     30'000};  // {} | what a batch takes at its fastest is learnt anew
