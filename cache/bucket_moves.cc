@@ -295,6 +295,15 @@ std::optional<Said> read_said(std::string_view text) {
   return said;
 }
 
+// A shard may be of GiB, and the core has clients.
+Task<void> remove_given(CoreState& core, std::string taker) {
+  net::Waiter waiter(core.core);
+  while (!core.core.stopped() && !core.shared.source.remove_step(taker)) {
+    waiter.bell()->wake();  // behind what is ready by now
+    co_await waiter.wait(core.core.steady_now() + limits::deadline_tick);
+  }
+}
+
 }  // namespace
 
 Task<void> move_buckets(CoreState& core) {
@@ -310,6 +319,9 @@ void answer_move(CoreState& core, std::string_view said, http::Response& respons
   if (asked) {
     batch = core.shared.source.batch(asked->name, asked->number,
                                      {core.core.resident_now(), core.core.steady_now()});
+    if (core.shared.source.begin_removing(asked->name)) {
+      core.core.spawn(remove_given(core, asked->name));
+    }
   }
   response.begin(200, http::reason_of(200));
   response.fields.add("Content-Length", fmt::format_int(batch.size_bytes()).c_str());

@@ -37,6 +37,22 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   return batch;
 }
 
+bool BucketSource::begin_removing(const std::string& taker) {
+  const std::lock_guard lock(mutex_);
+  const auto giving = givings_.find(taker);
+  if (giving == givings_.end() || giving->second.arrived.empty()) return false;
+  return !std::exchange(giving->second.is_removed, true);
+}
+
+bool BucketSource::remove_step(const std::string& taker) {
+  const std::lock_guard lock(mutex_);
+  const auto giving = givings_.find(taker);
+  if (giving == givings_.end()) return true;
+  remove_arrived(giving->second);
+  giving->second.is_removed = !giving->second.arrived.empty();
+  return !giving->second.is_removed;
+}
+
 bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
   const auto is_it = [bucket](const Moving& moving) { return moving.bucket == bucket; };
   const std::lock_guard lock(mutex_);

@@ -25,7 +25,7 @@ namespace ringside::cache {
 // the warmest bucket first. The taker's half is cache/bucket_moves.h.
 //
 //   1. A taker asks for batch n. That says that it has all of batch n - 1: the buckets that were
-//      given with it are let go, and what was sent of them is removed, so much with each batch.
+//      given with it are let go, and what was sent of them is removed.
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
@@ -46,6 +46,11 @@ class BucketSource {
   // An empty one: there is nothing to be given to `taker` at present.
   [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
                                  const AskedAt& now);
+  // Whether more of what has arrived at that taker is to be removed than batch() has, and nobody
+  // does it: then who asks is to, step by step.
+  [[nodiscard]] bool begin_removing(const std::string& taker);
+  // A step of it. True: that was the last.
+  [[nodiscard]] bool remove_step(const std::string& taker);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
   // One that was left for later counts when its turn is next.
   // False where no batch was asked for since limits::move_silence: the taker may be gone.
@@ -110,6 +115,7 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     // At the taker, and not all removed here.
     std::vector<std::unique_ptr<Moving>> arrived;
+    bool is_removed = false;  // step by step
     std::map<shard::Bucket, Later> later;
 
     template <class Condition>

@@ -182,7 +182,7 @@ bool Store::put_paid(const CacheKey& key, StoredPointer response, const Terms& t
     StoredPointer both = *present;
     if (both->extent) both = kept_of(response, both, object_limit_bytes());
     if (both == *present) {
-      note_change(stripe, row);  // likewise
+      note_change(stripe, row);  // as in holds_later
       give_back(terms.paid_bytes);
       return true;
     }

@@ -275,8 +275,8 @@ class Store::BucketWalk {
   // Here rewind() comes back to; without a mark, to the beginning.
   void mark();
   void rewind();
-  // Erases what it has passed, but for what lies before it again, until that were `bytes_left`,
-  // which is lessened by it, or one key more. True: that was all of it.
+  // Erases what it has passed and what has not changed since: up to `bytes_left`, and one key
+  // beyond that. Lowers `bytes_left` by it. True: nothing is left to erase.
   bool erase_passed(std::size_t& bytes_left);
 
  private:

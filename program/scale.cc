@@ -18,7 +18,7 @@
 namespace ringside::program {
 namespace {
 
-constexpr int accepted = 200;
+constexpr int status_ok = 200;
 
 using nlohmann::json;
 
@@ -30,13 +30,13 @@ Error no_scale_answer(std::string_view why) {
                   why)};
 }
 
-Result<std::string> ask_replica(const ScaleOptions& options, const std::string& method,
-                                const std::string& body) {
+Result<std::string> ask_tier(const ScaleOptions& options, const std::string& method,
+                             const std::string& body) {
   auto answer =
       http::ask_admin(options.admin, method, "/scale", body, limits::admin_timeout, options.token);
   if (!answer) return answer.error();
   constexpr int not_found = 404;
-  if (answer->status == accepted) return std::move(answer->body);
+  if (answer->status == status_ok) return std::move(answer->body);
   if (answer->status == not_found) {
     return invalid_input(
         fmt::format("{}: what answers there is no `ringside up`; give --admin the address that it "
@@ -187,13 +187,13 @@ class Watch {
 Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
   Watch watch;
   if (options.watch) {
-    const auto before = ask_replica(options, "GET", "");
+    const auto before = ask_tier(options, "GET", "");
     if (!before) return before.error();
     const auto begun = watch.begin(*before, clock.steady_now());
     if (!begun) return begun.error();
   }
   const auto changed =
-      ask_replica(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
+      ask_tier(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
   if (!changed) return changed.error();
   const auto summary = scale_summary(*changed);
   if (!summary) return summary.error();
@@ -203,7 +203,7 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
   // A replica that leaves may take as long as `up`'s drain deadline, which it keeps itself.
   const SteadyPoint until = clock.steady_now() + limits::configured_wait_most;
   while (clock.steady_now() < until) {
-    const auto state = ask_replica(options, "GET", "");
+    const auto state = ask_tier(options, "GET", "");
     if (!state) return state.error();
     auto awaited = scale_awaits(*state);
     if (!awaited) return awaited.error();

@@ -14,7 +14,7 @@ namespace ringside::replay {
 namespace {
 
 // What a tier's cache key is made of, as far as it can be seen from here.
-std::uint64_t shard_key_of(const LogRequest& request, std::string_view place) {
+std::uint64_t cache_key_of(const LogRequest& request, std::string_view place) {
   http::Target target;
   const auto normalised = http::normalise_target(request.target, target);
   return hash64(fmt::format("{}\n{}", place, normalised ? target.text() : request.target));
@@ -53,7 +53,7 @@ class Summary {
     bool is_repeat = false;
     if (request.method == "GET" && !reply.is_error() && reply.status != 0) {
       is_repeat =
-          follow(keys_[shard_key_of(request, place_of(request, country))], phase_of(index), reply);
+          follow(keys_[cache_key_of(request, place_of(request, country))], phase_of(index), reply);
     }
     count(report_.all, request, reply, is_repeat);
     if (change_) count(report_.phases[phase_of(index)].tally, request, reply, is_repeat);

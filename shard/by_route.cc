@@ -55,7 +55,7 @@ std::string of_route(std::string_view route) {
 }
 
 // A scheme counts its own shards alone.
-Error wrong_scheme(const Named& named, const std::string& message) {
+Error scheme_error(const Named& named, const std::string& message) {
   return invalid_input(fmt::format("{}{}: {}", of_route(named.route),
                                    named.entry->has_state() ? ", whose shards count from 0" : "",
                                    message));
@@ -106,13 +106,13 @@ Result<void> check_routes(const std::vector<Named>& all, const State& state) {
 Result<SchemePointer> scheme_of(const Named& named, std::span<const Member> members,
                                 const State& state) {
   if (named.entry->hashes_otherwise) {
-    return wrong_scheme(
+    return scheme_error(
         named, fmt::format("{} hashes keys in a way of its own, and can't be one of several; "
                            "choose another, or give no route a scheme",
                            named.entry->name));
   }
   auto made = named.entry->scheme_of(members, state);
-  return made ? made : wrong_scheme(named, made.error().message);
+  return made ? made : scheme_error(named, made.error().message);
 }
 
 }  // namespace
@@ -269,7 +269,7 @@ Result<State> cut_by_route(const Schemes& schemes, const State& state, const Cut
   own.shard =
       place == part.numbers.end() ? 0 : static_cast<std::size_t>(place - part.numbers.begin());
   const auto after = named->entry->cut(part.state, own);
-  if (!after) return wrong_scheme(*named, after.error().message);
+  if (!after) return scheme_error(*named, after.error().message);
   State out = state;
   std::vector<std::size_t> numbers = part.numbers;
   for (std::size_t i = 0; i < after->shards.size(); ++i) {

@@ -15,8 +15,8 @@ http::Target target_of(std::string_view text) {
   return target;
 }
 
-CacheKey key_for(std::string_view host, std::string_view target, std::string_view extra,
-                 http::Scheme scheme = http::Scheme::http) {
+CacheKey key_of_request(std::string_view host, std::string_view target, std::string_view extra,
+                        http::Scheme scheme = http::Scheme::http) {
   CacheKey key;
   key.text = "what was there before";
   key.assign(scheme, host, target_of(target), extra);
@@ -33,7 +33,7 @@ TEST(CacheKey, DiffersWhereAnyPartDiffers) {
     for (const auto* target : {"/", "/a", "/a/", "/ab", "/a?", "/a?b", "/a?b=", "/a%3Fb", "/A"}) {
       for (const auto* extra : {"", "DE", "FR", "DE,x"}) {
         for (const auto scheme : {http::Scheme::http, http::Scheme::https}) {
-          const auto key = key_for(host, target, extra, scheme);
+          const auto key = key_of_request(host, target, extra, scheme);
           texts.insert(key.text);
           own_hashes.insert(key.own_hash);
           hashes.insert(key.hash);
@@ -66,49 +66,51 @@ TEST(CacheKey, OfAStrangerIsNoMembers) {
 }
 
 TEST(CacheKey, IsOneForSpellingsOfOneTarget) {
-  const auto key = key_for("a.test", "/b~?x", "DE");
+  const auto key = key_of_request("a.test", "/b~?x", "DE");
   for (const auto* target : {"/a/../b%7e?x", "/./b~?x", "http://other.test/b%7E?x"}) {
-    EXPECT_EQ(key_for("a.test", target, "DE").text, key.text) << target;
-    EXPECT_EQ(key_for("a.test", target, "DE").hash, key.hash) << target;
+    EXPECT_EQ(key_of_request("a.test", target, "DE").text, key.text) << target;
+    EXPECT_EQ(key_of_request("a.test", target, "DE").hash, key.hash) << target;
   }
 }
 
 TEST(UriPrefix, BeginsAllKeysOfItsUriAndNoOther) {
   const auto prefix = uri_prefix("a.test", "/a");
   for (const auto* extra : {"", "DE", "FR"}) {
-    EXPECT_TRUE(key_for("a.test", "/a", extra).text.starts_with(prefix)) << extra;
+    EXPECT_TRUE(key_of_request("a.test", "/a", extra).text.starts_with(prefix)) << extra;
   }
   for (const auto* target : {"/ab", "/a/", "/a/b", "/a?", "/a?b", "/", "/b/a"}) {
-    EXPECT_FALSE(key_for("a.test", target, "").text.starts_with(prefix)) << target;
+    EXPECT_FALSE(key_of_request("a.test", target, "").text.starts_with(prefix)) << target;
   }
-  EXPECT_FALSE(key_for("b.test", "/a", "").text.starts_with(prefix));
-  EXPECT_FALSE(key_for("a.test:81", "/a", "").text.starts_with(prefix));
-  EXPECT_TRUE(key_for("a.test", "/a?b", "DE").text.starts_with(uri_prefix("a.test", "/a?b")));
-  EXPECT_TRUE(key_for("a.test", "/a?", "DE").text.starts_with(uri_prefix("a.test", "/a?")));
+  EXPECT_FALSE(key_of_request("b.test", "/a", "").text.starts_with(prefix));
+  EXPECT_FALSE(key_of_request("a.test:81", "/a", "").text.starts_with(prefix));
+  EXPECT_TRUE(
+      key_of_request("a.test", "/a?b", "DE").text.starts_with(uri_prefix("a.test", "/a?b")));
+  EXPECT_TRUE(key_of_request("a.test", "/a?", "DE").text.starts_with(uri_prefix("a.test", "/a?")));
 }
 
 TEST(CacheKey, OfAUriFindsAllItsKeys) {
   const auto uri = key_of_uri("a.test", "/a?b");
   for (const auto* extra : {"", "DE"}) {
     for (const auto scheme : {http::Scheme::http, http::Scheme::https}) {
-      const auto key = key_for("a.test", "/a?b", extra, scheme);
+      const auto key = key_of_request("a.test", "/a?b", extra, scheme);
       EXPECT_EQ(key.hash, uri.hash);
       EXPECT_EQ(key.uri(), uri.uri());
       EXPECT_EQ(key.uri(), uri.text);
     }
   }
-  EXPECT_NE(key_for("a.test", "/a", "").uri(), uri.uri());
+  EXPECT_NE(key_of_request("a.test", "/a", "").uri(), uri.uri());
 }
 
 TEST(CacheKey, CanBeReadByPeople) {
-  EXPECT_EQ(readable(key_for("a.test:81", "/a?b=c", "DE")), "http a.test:81 /a?b=c DE");
-  EXPECT_EQ(readable(key_for("a.test", "/", "")), "http a.test /");
-  EXPECT_EQ(readable(key_for("a.test", "/", "DE", http::Scheme::https)), "https a.test / DE");
+  EXPECT_EQ(readable(key_of_request("a.test:81", "/a?b=c", "DE")), "http a.test:81 /a?b=c DE");
+  EXPECT_EQ(readable(key_of_request("a.test", "/", "")), "http a.test /");
+  EXPECT_EQ(readable(key_of_request("a.test", "/", "DE", http::Scheme::https)),
+            "https a.test / DE");
 }
 
 // What a purge of the URI finds by its beginning, and nothing else by its hash.
 TEST(SliceKey, IsOfItsUriItsTagAndItsPlace) {
-  auto object = key_for("a.test", "/a", "DE");
+  auto object = key_of_request("a.test", "/a", "DE");
   object.bucket = 12;
   const auto slice = slice_key(object, 7, "\"tag\"");
   EXPECT_TRUE(slice.text.starts_with(uri_prefix("a.test", "/a")));
@@ -117,7 +119,7 @@ TEST(SliceKey, IsOfItsUriItsTagAndItsPlace) {
   EXPECT_EQ(slice.bucket, 12);
   EXPECT_NE(slice.text, slice_key(object, 8, "\"tag\"").text);
   EXPECT_NE(slice.text, slice_key(object, 7, "\"other\"").text);
-  EXPECT_NE(slice.text, slice_key(key_for("a.test", "/a", "FR"), 7, "\"tag\"").text);
+  EXPECT_NE(slice.text, slice_key(key_of_request("a.test", "/a", "FR"), 7, "\"tag\"").text);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline constexpr AskedAt asked_now{support::FakeClock::start, steady};
 
 // Replica `a`, which holds everything, in a tier to which `b` has come.
 struct Giver {
-  explicit Giver(std::size_t memory_bytes = 64 * limits::kMiB) : store(memory_bytes) {
+  Giver() {
     const auto alone = tier::membership_of({"a"});
     const auto both = tier::membership_of({"a", "b"});
     holders.change([&](tier::Authority& authority) {
@@ -76,7 +76,7 @@ struct Giver {
     }
   }
 
-  Store store;
+  Store store{64 * limits::kMiB};
   FlightTable flights;
   UncacheableKeys uncacheable;
   Holders holders{"a", 5};

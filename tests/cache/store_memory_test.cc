@@ -26,7 +26,7 @@ std::size_t resident_bytes() {
 }
 
 // STORE_MEMORY_MIB: how large the store is. 768 is worth a look now and then.
-std::size_t budget_bytes() {
+std::size_t memory_bytes_of_store() {
   const char* const told = std::getenv("STORE_MEMORY_MIB");
   return (told == nullptr ? 32 : std::strtoul(told, nullptr, 10)) * kMiB;
 }
@@ -89,7 +89,7 @@ class Load {
 
 // `--memory 768MiB` went to 1,396 MiB resident: what one size left free no other could use.
 TEST(StoreMemory, AChangingMixOfSizesStaysResidentWithinTheBudget) {
-  const std::size_t limit_bytes = budget_bytes();
+  const std::size_t limit_bytes = memory_bytes_of_store();
   const std::size_t before_bytes = resident_bytes();
   Load load(limit_bytes);
   for (unsigned round = 0; round < 2; ++round) {

@@ -13,30 +13,30 @@ namespace {
 
 constexpr SteadyPoint asked_at{Milliseconds{1'000'000}};
 
-CacheKey key_number(std::size_t number) {
+CacheKey numbered_key(std::size_t number) {
   return key_of_uri("a.test", "/" + std::to_string(number));
 }
 
 TEST(UncacheableKeys, AKeyIsRememberedUntilItsTimeIsOver) {
   UncacheableKeys keys;
-  EXPECT_FALSE(keys.contains(key_number(1), asked_at));
-  keys.remember(key_number(1), asked_at + Milliseconds{10});
-  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
-  EXPECT_TRUE(keys.contains(key_number(1), asked_at + Milliseconds{9}));
-  EXPECT_FALSE(keys.contains(key_number(1), asked_at + Milliseconds{10}));
-  EXPECT_FALSE(keys.contains(key_number(2), asked_at));
+  EXPECT_FALSE(keys.contains(numbered_key(1), asked_at));
+  keys.remember(numbered_key(1), asked_at + Milliseconds{10});
+  EXPECT_TRUE(keys.contains(numbered_key(1), asked_at));
+  EXPECT_TRUE(keys.contains(numbered_key(1), asked_at + Milliseconds{9}));
+  EXPECT_FALSE(keys.contains(numbered_key(1), asked_at + Milliseconds{10}));
+  EXPECT_FALSE(keys.contains(numbered_key(2), asked_at));
 }
 
 TEST(UncacheableKeys, TheNewestWordCounts) {
   UncacheableKeys keys;
-  keys.remember(key_number(1), asked_at + Milliseconds{10});
-  keys.remember(key_number(1), asked_at + Milliseconds{20});
-  EXPECT_TRUE(keys.contains(key_number(1), asked_at + Milliseconds{15}));
-  keys.forget(key_number(1));
-  EXPECT_FALSE(keys.contains(key_number(1), asked_at));
-  keys.forget(key_number(1));
-  keys.remember(key_number(1), asked_at + Milliseconds{5});
-  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
+  keys.remember(numbered_key(1), asked_at + Milliseconds{10});
+  keys.remember(numbered_key(1), asked_at + Milliseconds{20});
+  EXPECT_TRUE(keys.contains(numbered_key(1), asked_at + Milliseconds{15}));
+  keys.forget(numbered_key(1));
+  EXPECT_FALSE(keys.contains(numbered_key(1), asked_at));
+  keys.forget(numbered_key(1));
+  keys.remember(numbered_key(1), asked_at + Milliseconds{5});
+  EXPECT_TRUE(keys.contains(numbered_key(1), asked_at));
 }
 
 // RFC 9111 §2: two shard keys of one URI are two keys, and so are two that are equal but for them.
@@ -58,15 +58,15 @@ TEST(UncacheableKeys, ForgetsTheOldestBeyondItsBound) {
   UncacheableKeys keys;
   const SteadyPoint until = asked_at + Milliseconds{10};
   const std::size_t many = 2 * limits::uncacheable_keys;
-  for (std::size_t number = 0; number < many; ++number) keys.remember(key_number(number), until);
+  for (std::size_t number = 0; number < many; ++number) keys.remember(numbered_key(number), until);
   std::size_t remembered = 0;
   for (std::size_t number = 0; number < many; ++number) {
-    remembered += keys.contains(key_number(number), asked_at) ? 1 : 0;
+    remembered += keys.contains(numbered_key(number), asked_at) ? 1 : 0;
   }
   EXPECT_LE(remembered, limits::uncacheable_keys);
   EXPECT_GT(remembered, limits::uncacheable_keys * 9 / 10);
-  EXPECT_FALSE(keys.contains(key_number(0), asked_at));
-  EXPECT_TRUE(keys.contains(key_number(many - 1), asked_at));
+  EXPECT_FALSE(keys.contains(numbered_key(0), asked_at));
+  EXPECT_TRUE(keys.contains(numbered_key(many - 1), asked_at));
 }
 
 // It left a trace each time, until the oldest of its own traces took the newest word along.
@@ -74,11 +74,11 @@ TEST(UncacheableKeys, OneThatComesAndGoesOftenIsStillRemembered) {
   UncacheableKeys keys;
   const SteadyPoint until = asked_at + Milliseconds{10};
   for (std::size_t count = 0; count < 10 * limits::uncacheable_keys; ++count) {
-    keys.remember(key_number(1), until);
-    keys.forget(key_number(1));
+    keys.remember(numbered_key(1), until);
+    keys.forget(numbered_key(1));
   }
-  keys.remember(key_number(1), until);
-  EXPECT_TRUE(keys.contains(key_number(1), asked_at));
+  keys.remember(numbered_key(1), until);
+  EXPECT_TRUE(keys.contains(numbered_key(1), asked_at));
 }
 
 TEST(UncacheableKeys, ManyThreadsAtOnce) {
@@ -86,7 +86,7 @@ TEST(UncacheableKeys, ManyThreadsAtOnce) {
   const SteadyPoint until = asked_at + Milliseconds{10};
   const auto work = [&](std::size_t seed) {
     for (std::size_t step = 0; step < 5'000; ++step) {
-      const CacheKey key = key_number((step * seed) % 100);
+      const CacheKey key = numbered_key((step * seed) % 100);
       if (step % 3 == 0) keys.forget(key);
       keys.remember(key, until);
       (void)keys.contains(key, asked_at);
@@ -95,9 +95,9 @@ TEST(UncacheableKeys, ManyThreadsAtOnce) {
   std::vector<std::thread> threads;
   for (std::size_t seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
   for (std::thread& thread : threads) thread.join();
-  for (std::size_t number = 0; number < 100; ++number) keys.remember(key_number(number), until);
+  for (std::size_t number = 0; number < 100; ++number) keys.remember(numbered_key(number), until);
   for (std::size_t number = 0; number < 100; ++number) {
-    EXPECT_TRUE(keys.contains(key_number(number), asked_at));
+    EXPECT_TRUE(keys.contains(numbered_key(number), asked_at));
   }
 }
 

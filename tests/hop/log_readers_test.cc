@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "hop/access_log.h"
+#include "tests/support/system_clock.h"
 
 namespace ringside::hop {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const SystemClock clock;
 constexpr SteadyPoint began{std::chrono::seconds{1'000}};
 
 AccessRecord record_of(std::string request = "GET /a HTTP/1.1") {
@@ -36,8 +36,8 @@ AccessRecord record_of(std::string request = "GET /a HTTP/1.1") {
 // What a reader is told within some time, of a log whose queues are written to already.
 LogReader::Taken followed_until(AccessLog& log, const std::string& name, std::size_t lines) {
   LogReader::Taken all;
-  const SteadyPoint end = clock.steady_now() + std::chrono::seconds{30};
-  while (clock.steady_now() < end &&
+  const SteadyPoint end = support::system_clock.steady_now() + std::chrono::seconds{30};
+  while (support::system_clock.steady_now() < end &&
          static_cast<std::size_t>(std::count(all.lines.begin(), all.lines.end(), '\n')) < lines) {
     const auto taken = log.follow(name, {});
     if (!taken) break;
@@ -141,7 +141,8 @@ TEST(LogReaders, OneThatMissesQuestionsMakesRoom) {
 TEST(AccessLog, AFileThatTakesNothingKeepsNothingFromThoseWhoFollow) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
-  const auto log = AccessLog::open(fmt::format("/proc/self/fd/{}", ends[1]), 1, clock);
+  const auto log =
+      AccessLog::open(fmt::format("/proc/self/fd/{}", ends[1]), 1, support::system_clock);
   ASSERT_TRUE(log) << log.error().message;
   ASSERT_TRUE((*log)->follow("me", {}));
   // Each round is more than a pipe holds, and all together more than a queue.
@@ -172,7 +173,7 @@ TEST(LogReaders, WhoIsSilentIsForgotten) {
 }
 
 TEST(AccessLog, WithoutAFileNothingIsWantedUntilSomebodyFollows) {
-  const auto log = AccessLog::unwritten(1, clock);
+  const auto log = AccessLog::unwritten(1, support::system_clock);
   auto& queue = log->queue(0);
   EXPECT_FALSE(queue.is_wanted());
   ASSERT_TRUE(log->follow("me", {}));
@@ -184,7 +185,7 @@ TEST(AccessLog, WithoutAFileNothingIsWantedUntilSomebodyFollows) {
 }
 
 TEST(AccessLog, WhoHasNoRoomForMoreNeedsNoRecordToBeCounted) {
-  const auto log = AccessLog::unwritten(1, clock);
+  const auto log = AccessLog::unwritten(1, support::system_clock);
   auto& queue = log->queue(0);
   ASSERT_TRUE(log->follow("all", {}));
   for (std::size_t i = 0; i < limits::log_reader_lines; ++i) {
@@ -200,7 +201,7 @@ TEST(AccessLog, WhoHasNoRoomForMoreNeedsNoRecordToBeCounted) {
 }
 
 TEST(AccessLog, EachReaderIsToldOfWhatItAskedFor) {
-  const auto log = AccessLog::unwritten(1, clock);
+  const auto log = AccessLog::unwritten(1, support::system_clock);
   ASSERT_TRUE(log->follow("all", {}));
   ASSERT_TRUE(log->follow("hits", {.result = "hit"}));
   AccessRecord miss = record_of("GET /miss HTTP/1.1");

@@ -19,7 +19,7 @@ using support::ScriptedPeer;
 using support::Stage;
 
 // What asking one upstream came to.
-struct Exchanged {
+struct ExchangeOutcome {
   int status = 0;
   std::string body;
   std::optional<Error> error;
@@ -31,7 +31,8 @@ class ExchangeTest : public OneCore {
     return {Milliseconds{1'000}, Milliseconds{10'000}, clock_.steady_now() + Milliseconds{60'000}};
   }
   // One request and its whole answer. `pool` is made anew for each test, on its core.
-  Task<void> ask(Pool& pool, const Endpoint& address, std::string_view method, Exchanged& outcome) {
+  Task<void> ask(Pool& pool, const Endpoint& address, std::string_view method,
+                 ExchangeOutcome& outcome) {
     const hop::UpstreamRequest request = some_request(method);
     Exchange exchange(core(), pool);
     const hop::UpstreamLimits limits = far_limits();
@@ -48,8 +49,8 @@ class ExchangeTest : public OneCore {
       outcome.error = body.error();
     }
   }
-  Exchanged asked(const Endpoint& address, std::string_view method = "GET") {
-    Exchanged outcome;
+  ExchangeOutcome asked(const Endpoint& address, std::string_view method = "GET") {
+    ExchangeOutcome outcome;
     support::run_on(core(), [&]() -> Task<void> {
       Pool pool(core(), ErrorSource::origin);
       co_await ask(pool, address, method, outcome);
@@ -63,7 +64,7 @@ TEST_F(ExchangeTest, UsesAConnectionAgain) {
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
     for (unsigned count = 0; count < 5; ++count) {
-      Exchanged outcome;
+      ExchangeOutcome outcome;
       co_await ask(pool, peer.address(), "GET", outcome);
       EXPECT_EQ(outcome.body, "hello");
     }
@@ -83,7 +84,7 @@ TEST_F(ExchangeTest, DoesNotUseAgainWhatMayNotBe) {
     support::run_on(core(), [&]() -> Task<void> {
       Pool pool(core(), ErrorSource::origin);
       for (unsigned count = 0; count < 2; ++count) {
-        Exchanged outcome;
+        ExchangeOutcome outcome;
         co_await ask(pool, peer.address(), "GET", outcome);
         EXPECT_FALSE(outcome.error);
       }
@@ -147,7 +148,7 @@ TEST_F(ExchangeTest, ASilentUpstreamTimesOut) {
     stage.read_request();
     stage.stall();
   });
-  Exchanged outcome;
+  ExchangeOutcome outcome;
   auto end = support::start_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::peer);
     co_await ask(pool, peer.address(), "GET", outcome);
@@ -179,10 +180,10 @@ TEST_F(ExchangeTest, RepeatsOnceOnAStaleConnectionWhatNobodyHasSeen) {
       stage.send(row.sent);
       stage.close();
     });
-    Exchanged second;
+    ExchangeOutcome second;
     support::run_on(core(), [&]() -> Task<void> {
       Pool pool(core(), ErrorSource::origin);
-      Exchanged first;
+      ExchangeOutcome first;
       co_await ask(pool, peer.address(), row.method, first);
       EXPECT_EQ(first.status, 200);
       co_await ask(pool, peer.address(), row.method, second);
@@ -203,13 +204,13 @@ TEST_F(ExchangeTest, LooksBeforeItSendsWhatCantBeRepeated) {
   });
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
-    Exchanged first;
+    ExchangeOutcome first;
     co_await ask(pool, peer.address(), "POST", first);
     auto idle = pool.take_idle(peer.address(), false);
     EXPECT_TRUE(idle);
     EXPECT_TRUE(eventually([&] { return idle->connection->is_stale(); }));
     pool.give_back(peer.address(), std::move(*idle));
-    Exchanged second;
+    ExchangeOutcome second;
     co_await ask(pool, peer.address(), "POST", second);
     EXPECT_EQ(second.status, 200);
   });
@@ -220,7 +221,7 @@ TEST_F(ExchangeTest, APoolKeepsConnectionsForAWhileOnly) {
   ScriptedPeer peer(support::always(answer("200 OK", "", "hello")));
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
-    Exchanged outcome;
+    ExchangeOutcome outcome;
     co_await ask(pool, peer.address(), "GET", outcome);
     clock_.advance(limits::upstream_idle_timeout - Milliseconds{1});
     co_await support::NextTurn(core());
@@ -268,10 +269,10 @@ TEST_F(ExchangeTest, AStopEndsItWithoutARepeat) {
     stage.read_request();
     stage.stall();
   });
-  Exchanged second;
+  ExchangeOutcome second;
   auto end = support::start_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
-    Exchanged first;
+    ExchangeOutcome first;
     co_await ask(pool, peer.address(), "GET", first);
     co_await ask(pool, peer.address(), "GET", second);
   });

@@ -47,7 +47,7 @@ std::shared_ptr<const net::TlsContext> believing(const Certificate& certificate)
   return net::TlsContext::make(file.path()).value();
 }
 
-struct Handshaken {
+struct TlsOutcome {
   int status = 0;
   std::string body;
   std::optional<Error> error;
@@ -59,7 +59,7 @@ class TlsTest : public OneCore {
   TlsTest() { std::signal(SIGPIPE, SIG_IGN); }
 
   Task<void> ask(Pool& pool, const UpstreamAddress& address, std::string_view method,
-                 Handshaken& outcome) {
+                 TlsOutcome& outcome) {
     const hop::UpstreamRequest request = some_request(method);
     Exchange exchange(core(), pool);
     const hop::UpstreamLimits limits{Milliseconds{1'000}, far, clock_.steady_now() + far};
@@ -77,7 +77,7 @@ class TlsTest : public OneCore {
     }
   }
   std::future<void> start_asking(
-      const UpstreamAddress& address, Handshaken& outcome,
+      const UpstreamAddress& address, TlsOutcome& outcome,
       std::shared_ptr<const net::TlsContext> tls = believing(authority())) {
     return support::start_on(core(), [this, address, &outcome, tls]() -> Task<void> {
       Pool pool(core(), ErrorSource::origin);
@@ -85,8 +85,8 @@ class TlsTest : public OneCore {
       co_await ask(pool, address, "GET", outcome);
     });
   }
-  Handshaken asked(const UpstreamAddress& address) {
-    Handshaken outcome;
+  TlsOutcome asked(const UpstreamAddress& address) {
+    TlsOutcome outcome;
     start_asking(address, outcome).get();
     return outcome;
   }
@@ -206,7 +206,7 @@ TEST_F(TlsTest, AServerThatClosesOrTalksNonsenseInTheHandshakeIsAnErrorOfTheOrig
 
 TEST_F(TlsTest, AServerThatStallsInTheHandshakeHasTheTimeOfAConnect) {
   ScriptedPeer peer([](Stage& stage) { stage.stall(); });
-  Handshaken outcome;
+  TlsOutcome outcome;
   auto end = start_asking(at(peer.address()), outcome);
   ASSERT_TRUE(eventually([&] { return peer.connections() == 1; }));
   EXPECT_TRUE(eventually([&] {
@@ -220,7 +220,7 @@ TEST_F(TlsTest, AServerThatStallsInTheHandshakeHasTheTimeOfAConnect) {
 
 TEST_F(TlsTest, AStopEndsAHandshake) {
   ScriptedPeer peer([](Stage& stage) { stage.stall(); });
-  Handshaken outcome;
+  TlsOutcome outcome;
   auto end = start_asking(at(peer.address()), outcome);
   ASSERT_TRUE(eventually([&] { return peer.connections() == 1; }));
   cores_.stop();
@@ -256,7 +256,7 @@ TEST_F(TlsTest, SessionTicketsDoNotMakeAPooledConnectionLookStale) {
     Pool pool(core(), ErrorSource::origin);
     pool.set_tls(believing(authority()));
     for (const auto* method : {"POST", "GET", "POST", "POST"}) {
-      Handshaken outcome;
+      TlsOutcome outcome;
       co_await ask(pool, at(server.address()), method, outcome);
       EXPECT_EQ(outcome.body, "hello");
     }
@@ -275,7 +275,7 @@ TEST_F(TlsTest, APooledConnectionThatWasClosedMeanwhileIsNotUsedForWhatCantBeRep
     Pool pool(core(), ErrorSource::origin);
     pool.set_tls(believing(authority()));
     for (unsigned count = 0; count < 3; ++count) {
-      Handshaken outcome;
+      TlsOutcome outcome;
       co_await ask(pool, at(server.address()), "POST", outcome);
       EXPECT_EQ(outcome.body, "hello");
       auto idle = pool.take_idle(at(server.address()), false);
@@ -295,7 +295,7 @@ TEST_F(TlsTest, TheSameEndpointWithAndWithoutTlsAreTwo) {
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::origin);
     pool.set_tls(believing(authority()));
-    Handshaken outcome;
+    TlsOutcome outcome;
     co_await ask(pool, at(server.address()), "GET", outcome);
     EXPECT_EQ(outcome.status, 200);
     EXPECT_FALSE(pool.take_idle(server.address(), false));
@@ -324,7 +324,7 @@ TEST_F(TlsTest, LargeBodiesPassBothWays) {
         stage.read_to_end();
       },
       terms);
-  Handshaken outcome;
+  TlsOutcome outcome;
   support::RawSocket client;
   auto end = start_with(
       ErrorSource::client, client, [&](Connection& from, support::RawSocket&) -> Task<void> {

@@ -11,7 +11,7 @@
 namespace ringside::net {
 namespace {
 
-constexpr SteadyPoint set_at{Milliseconds{5'000}};
+constexpr SteadyPoint wheel_start{Milliseconds{5'000}};
 
 // Remembers when it was broken off.
 class Probe final : public Deadline {
@@ -35,16 +35,16 @@ class DeadlinesTest : public testing::Test {
     now_ += by;
     wheel_.advance(now_);
   }
-  SteadyPoint now_ = set_at;
-  Deadlines wheel_{set_at};
+  SteadyPoint now_ = wheel_start;
+  Deadlines wheel_{wheel_start};
 };
 
 TEST_F(DeadlinesTest, ExpiresOnceAndNeverEarly) {
   Probe probe(wheel_, now_);
   EXPECT_FALSE(probe.armed());
-  probe.set(set_at + Milliseconds{100});
+  probe.set(wheel_start + Milliseconds{100});
   EXPECT_TRUE(probe.armed());
-  EXPECT_EQ(probe.at(), set_at + Milliseconds{100});
+  EXPECT_EQ(probe.at(), wheel_start + Milliseconds{100});
   pass(Milliseconds{99});
   EXPECT_TRUE(probe.expired.empty());
   pass(limits::deadline_tick);
@@ -56,50 +56,50 @@ TEST_F(DeadlinesTest, ExpiresOnceAndNeverEarly) {
 
 TEST_F(DeadlinesTest, TellWhenTheyAreNextOfUse) {
   int earlier = 0;
-  Deadlines wheel(set_at, [&] { ++earlier; });
+  Deadlines wheel(wheel_start, [&] { ++earlier; });
   const SteadyPoint after_a_turn = wheel.next();
-  EXPECT_GT(after_a_turn, set_at + Seconds{80});
+  EXPECT_GT(after_a_turn, wheel_start + Seconds{80});
   Probe probe(wheel, now_);
-  probe.set(set_at + Milliseconds{100});
+  probe.set(wheel_start + Milliseconds{100});
   EXPECT_EQ(earlier, 1);
-  EXPECT_EQ(wheel.next(), set_at + Milliseconds{100});
+  EXPECT_EQ(wheel.next(), wheel_start + Milliseconds{100});
   Probe later(wheel, now_);
-  later.set(set_at + Milliseconds{500});
-  probe.set(set_at + Milliseconds{300});  // it stays where it is until its old time comes
+  later.set(wheel_start + Milliseconds{500});
+  probe.set(wheel_start + Milliseconds{300});  // it stays where it is until its old time comes
   EXPECT_EQ(earlier, 1);
-  EXPECT_EQ(wheel.next(), set_at + Milliseconds{100});
-  wheel.advance(set_at + Milliseconds{100});
-  EXPECT_EQ(wheel.next(), set_at + Milliseconds{300});
-  wheel.advance(set_at + Milliseconds{300});
+  EXPECT_EQ(wheel.next(), wheel_start + Milliseconds{100});
+  wheel.advance(wheel_start + Milliseconds{100});
+  EXPECT_EQ(wheel.next(), wheel_start + Milliseconds{300});
+  wheel.advance(wheel_start + Milliseconds{300});
   EXPECT_EQ(probe.expired.size(), 1U);
-  EXPECT_EQ(wheel.next(), set_at + Milliseconds{500});
+  EXPECT_EQ(wheel.next(), wheel_start + Milliseconds{500});
 }
 
 TEST_F(DeadlinesTest, NobodyIsToldOfAnEarlierOneTwice) {
   int earlier = 0;
-  Deadlines wheel(set_at, [&] { ++earlier; });
+  Deadlines wheel(wheel_start, [&] { ++earlier; });
   static_cast<void>(wheel.next());
   Probe first(wheel, now_);
   Probe second(wheel, now_);
-  first.set(set_at + Milliseconds{200});
-  second.set(set_at + Milliseconds{100});
+  first.set(wheel_start + Milliseconds{200});
+  second.set(wheel_start + Milliseconds{100});
   EXPECT_EQ(earlier, 1);
 }
 
 TEST_F(DeadlinesTest, MayMoveBothWaysAndBeCleared) {
   Probe later(wheel_, now_);
-  later.set(set_at + Milliseconds{100});
-  later.set(set_at + Milliseconds{500});
+  later.set(wheel_start + Milliseconds{100});
+  later.set(wheel_start + Milliseconds{500});
   Probe sooner(wheel_, now_);
-  sooner.set(set_at + Milliseconds{500});
-  sooner.set(set_at + Milliseconds{100});
+  sooner.set(wheel_start + Milliseconds{500});
+  sooner.set(wheel_start + Milliseconds{100});
   Probe cleared(wheel_, now_);
-  cleared.set(set_at + Milliseconds{100});
+  cleared.set(wheel_start + Milliseconds{100});
   cleared.clear();
   Probe set_again(wheel_, now_);
-  set_again.set(set_at + Milliseconds{100});
+  set_again.set(wheel_start + Milliseconds{100});
   set_again.clear();
-  set_again.set(set_at + Milliseconds{300});
+  set_again.set(wheel_start + Milliseconds{300});
   pass(Milliseconds{120});
   EXPECT_EQ(later.expired.size(), 0U);
   EXPECT_EQ(sooner.expired.size(), 1U);
@@ -114,7 +114,7 @@ TEST_F(DeadlinesTest, MayMoveBothWaysAndBeCleared) {
 TEST_F(DeadlinesTest, OneThatHasPassedExpiresAtTheNextTick) {
   pass(Milliseconds{1'000});
   Probe probe(wheel_, now_);
-  probe.set(set_at);
+  probe.set(wheel_start);
   EXPECT_TRUE(probe.expired.empty());
   pass(limits::deadline_tick);
   EXPECT_EQ(probe.expired.size(), 1U);
@@ -122,14 +122,14 @@ TEST_F(DeadlinesTest, OneThatHasPassedExpiresAtTheNextTick) {
 
 TEST_F(DeadlinesTest, MayBeSetAnewWhileItExpires) {
   Probe probe(wheel_, now_);
-  probe.set(set_at + Milliseconds{100});
-  probe.again = set_at + Milliseconds{200};
+  probe.set(wheel_start + Milliseconds{100});
+  probe.again = wheel_start + Milliseconds{200};
   pass(Milliseconds{110});
   EXPECT_TRUE(probe.armed());
   pass(Milliseconds{110});
   EXPECT_EQ(probe.expired.size(), 2U);
   probe.set(now_ + Milliseconds{100});
-  probe.again = set_at;  // long gone: at the next tick, not in an endless loop
+  probe.again = wheel_start;  // long gone: at the next tick, not in an endless loop
   pass(Milliseconds{120});
   pass(Milliseconds{20});
   EXPECT_EQ(probe.expired.size(), 4U);
@@ -138,8 +138,8 @@ TEST_F(DeadlinesTest, MayBeSetAnewWhileItExpires) {
 TEST_F(DeadlinesTest, OneThatEndsIsForgotten) {
   auto probe = std::make_unique<Probe>(wheel_, now_);
   Probe neighbour(wheel_, now_);
-  probe->set(set_at + Milliseconds{100});
-  neighbour.set(set_at + Milliseconds{100});
+  probe->set(wheel_start + Milliseconds{100});
+  neighbour.set(wheel_start + Milliseconds{100});
   probe.reset();
   pass(Milliseconds{200});
   EXPECT_EQ(neighbour.expired.size(), 1U);
@@ -148,7 +148,7 @@ TEST_F(DeadlinesTest, OneThatEndsIsForgotten) {
 TEST_F(DeadlinesTest, GoesRoundForLateOnes) {
   Probe late(wheel_, now_);
   const Milliseconds in{10 * 60'000};  // more than seven turns of the wheel
-  late.set(set_at + in);
+  late.set(wheel_start + in);
   for (Milliseconds passed{0}; passed < in; passed += Milliseconds{1'000}) {
     EXPECT_TRUE(late.expired.empty()) << passed.count();
     pass(Milliseconds{1'000});
@@ -161,7 +161,7 @@ TEST_F(DeadlinesTest, ALongPauseMissesNone) {
   std::vector<std::unique_ptr<Probe>> probes;
   for (unsigned index = 0; index < 1'000; ++index) {
     probes.push_back(std::make_unique<Probe>(wheel_, now_));
-    probes.back()->set(set_at + Milliseconds{index * 997});
+    probes.back()->set(wheel_start + Milliseconds{index * 997});
   }
   pass(Milliseconds{500'000});
   pass(Milliseconds{600'000});

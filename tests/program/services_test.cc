@@ -11,14 +11,15 @@
 #include "program/values.h"
 #include "replay/sample_origin.h"
 #include "tests/support/mmdb_writer.h"
+#include "tests/support/system_clock.h"
 #include "tests/support/tls_server.h"
 
 namespace ringside::program {
 namespace {
 
+using support::system_clock;
 using testing::HasSubstr;
 
-const SystemClock system_clock;
 const Endpoint any_local_port{"127.0.0.1", 0};
 
 class SeparateServices : public testing::Test {

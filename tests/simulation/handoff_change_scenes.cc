@@ -8,7 +8,7 @@
 #include "tests/simulation/handoff_scenes.h"
 #include "tests/simulation/moving_scene.h"
 
-// The tier tier_changes, and nothing else goes wrong.
+// The tier changes, and nothing else goes wrong.
 
 namespace ringside::simulation {
 namespace {
@@ -228,7 +228,7 @@ void all_restart_at_once(std::uint64_t seed) {
   scene.expect_end(2 * scene.paths);
 }
 
-constexpr auto tier_changes = std::to_array<HandoffScene>({
+constexpr auto scenes_of_changes = std::to_array<HandoffScene>({
     {"Grows", grows, 20},
     {"TenBecomeEleven", ten_become_eleven, 5},
     {"GrowsAmongMembersThatProveThemselves", grows_among_members_that_prove_themselves, 5},
@@ -248,6 +248,6 @@ constexpr auto tier_changes = std::to_array<HandoffScene>({
 
 }  // namespace
 
-std::span<const HandoffScene> change_scenes() { return tier_changes; }
+std::span<const HandoffScene> change_scenes() { return scenes_of_changes; }
 
 }  // namespace ringside::simulation

@@ -101,7 +101,7 @@ void pages_change_while_shards_are_cut(std::uint64_t seed) {
   scene.expect_all_else_is_there();
 }
 
-constexpr auto of_cuts = std::to_array<HandoffScene>({
+constexpr auto scenes_of_cuts = std::to_array<HandoffScene>({
     {"RangesAreCut", ranges_are_cut, 20},
     {"RangesAreCutWhileTheTierGrows", ranges_are_cut_while_the_tier_grows, 20},
     {"LeavesSplit", leaves_split, 20},
@@ -111,6 +111,6 @@ constexpr auto of_cuts = std::to_array<HandoffScene>({
 
 }  // namespace
 
-std::span<const HandoffScene> cut_scenes() { return of_cuts; }
+std::span<const HandoffScene> cut_scenes() { return scenes_of_cuts; }
 
 }  // namespace ringside::simulation

@@ -158,7 +158,7 @@ void one_hangs(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
-constexpr auto failures = std::to_array<HandoffScene>({
+constexpr auto scenes_of_failures = std::to_array<HandoffScene>({
     {"NewcomerDies", newcomer_dies, 20},
     {"GiverDies", giver_dies, 20},
     {"ConnectionsBreak", connections_break, 20},
@@ -171,6 +171,6 @@ constexpr auto failures = std::to_array<HandoffScene>({
 
 }  // namespace
 
-std::span<const HandoffScene> failure_scenes() { return failures; }
+std::span<const HandoffScene> failure_scenes() { return scenes_of_failures; }
 
 }  // namespace ringside::simulation

@@ -363,7 +363,7 @@ void pages_expire_meanwhile(std::uint64_t seed) {
   }
 }
 
-constexpr auto of_pages = std::to_array<HandoffScene>({
+constexpr auto scenes_of_pages = std::to_array<HandoffScene>({
     {"PagesChangeMeanwhile", pages_change_meanwhile, 20},
     {"OneSidecarNeverHearsOfIt", one_sidecar_never_hears_of_it, 20},
     {"UnsafeMethodsInMidMove", unsafe_methods_in_mid_move, 20},
@@ -379,6 +379,6 @@ constexpr auto of_pages = std::to_array<HandoffScene>({
 
 }  // namespace
 
-std::span<const HandoffScene> page_scenes() { return of_pages; }
+std::span<const HandoffScene> page_scenes() { return scenes_of_pages; }
 
 }  // namespace ringside::simulation

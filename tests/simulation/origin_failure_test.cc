@@ -17,7 +17,6 @@ namespace {
 using metrics::OriginAnswer;
 
 constexpr std::size_t stored_pages = 4;
-// What the wheel and the network add to a wait.
 
 // A tier whose stores have some pages, and a client.
 struct OriginScene {

@@ -6,7 +6,7 @@ from project import ROOT, ProjectTest
 
 CMAKE = """
 ringside_room(base USES fmt::fmt)
-ringside_room(shard LINKS base USES OpenSSL::Crypto)
+ringside_room(shard LINKS base USES PkgConfig::NETTLE)
 ringside_room(tier LINKS base shard)
 ringside_room(geo LINKS base)
 ringside_room(metrics LINKS base)

@@ -242,8 +242,8 @@ MUTANTS = (
             ),
             Edit(
                 STORE,
-                "note_change(stripe, row);  // likewise",
-                "if (!MUTANT) note_change(stripe, row);  // likewise",
+                "note_change(stripe, row);  // as in holds_later",
+                "if (!MUTANT) note_change(stripe, row);  // as in holds_later",
             ),
         ),
     ),
