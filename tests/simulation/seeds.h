@@ -28,12 +28,12 @@ inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
   return all;
 }
 
-// A fifteenth of `count` under AddressSanitizer, where a world takes some twelve times as long: for
+// A fifth of `count` under AddressSanitizer, where a world takes some twelve times as long: for
 // those tests whose worlds are long.
 inline std::uint64_t fewer_where_slow(std::uint64_t count) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-  return (count + 14) / 15;
+  return (count + 4) / 5;
 #endif
 #endif
   return count;
