@@ -41,7 +41,7 @@ bool BucketSource::begin_removing(const std::string& taker) {
   const std::lock_guard lock(mutex_);
   const auto giving = givings_.find(taker);
   if (giving == givings_.end() || giving->second.arrived.empty()) return false;
-  return !std::exchange(giving->second.is_removed, true);
+  return !std::exchange(giving->second.has_remover, true);
 }
 
 bool BucketSource::remove_step(const std::string& taker) {
@@ -49,8 +49,8 @@ bool BucketSource::remove_step(const std::string& taker) {
   const auto giving = givings_.find(taker);
   if (giving == givings_.end()) return true;
   remove_arrived(giving->second);
-  giving->second.is_removed = !giving->second.arrived.empty();
-  return !giving->second.is_removed;
+  giving->second.has_remover = !giving->second.arrived.empty();
+  return !giving->second.has_remover;
 }
 
 bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {

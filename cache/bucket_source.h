@@ -115,7 +115,7 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     // At the taker, and not all removed here.
     std::vector<std::unique_ptr<Moving>> arrived;
-    bool is_removed = false;  // step by step
+    bool has_remover = false;  // who removes it step by step
     std::map<shard::Bucket, Later> later;
 
     template <class Condition>

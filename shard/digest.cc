@@ -8,28 +8,27 @@
 namespace ringside::shard {
 namespace {
 
-const std::uint8_t* octets(std::string_view bytes) noexcept {
-  return reinterpret_cast<const std::uint8_t*>(bytes.data());
+template <std::size_t size, class Context>
+std::array<std::uint8_t, size> digest_of(std::string_view bytes, void (*init)(Context*),
+                                         void (*update)(Context*, std::size_t, const std::uint8_t*),
+                                         void (*end)(Context*, std::size_t,
+                                                     std::uint8_t*)) noexcept {
+  std::array<std::uint8_t, size> digest;
+  Context context;
+  init(&context);
+  update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  end(&context, digest.size(), digest.data());
+  return digest;
 }
 
 }  // namespace
 
 std::array<std::uint8_t, 16> md5_of(std::string_view bytes) noexcept {
-  std::array<std::uint8_t, 16> digest;
-  md5_ctx context;
-  md5_init(&context);
-  md5_update(&context, bytes.size(), octets(bytes));
-  md5_digest(&context, digest.size(), digest.data());
-  return digest;
+  return digest_of<16>(bytes, md5_init, md5_update, md5_digest);
 }
 
 std::array<std::uint8_t, 20> sha1_of(std::string_view bytes) noexcept {
-  std::array<std::uint8_t, 20> digest;
-  sha1_ctx context;
-  sha1_init(&context);
-  sha1_update(&context, bytes.size(), octets(bytes));
-  sha1_digest(&context, digest.size(), digest.data());
-  return digest;
+  return digest_of<20>(bytes, sha1_init, sha1_update, sha1_digest);
 }
 
 }  // namespace ringside::shard
