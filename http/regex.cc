@@ -11,6 +11,15 @@ namespace {
 
 re2::StringPiece piece(std::string_view text) noexcept { return {text.data(), text.size()}; }
 
+// RE2's words end with the part of the text that it does not take, as it is.
+std::string reason(const re2::RE2& program) {
+  std::string_view words = program.error();
+  const std::string& part = program.error_arg();
+  if (part.empty() || !words.ends_with(part)) return std::string(words);
+  words.remove_suffix(part.size());
+  return std::string(words) + quotation(part);
+}
+
 }  // namespace
 
 Result<Regex> Regex::make(std::string_view text) {
@@ -26,7 +35,7 @@ Result<Regex> Regex::make(std::string_view text) {
   const bool is_too_large = program->error_code() == re2::RE2::ErrorPatternTooLarge ||
                             program->error_code() == re2::RE2::ErrorRepeatSize;
   return invalid_input(fmt::format(
-      "{} is no regular expression that can be used: {}; {}", quotation(text), program->error(),
+      "{} is no regular expression that can be used: {}; {}", quotation(text), reason(*program),
       is_too_large ? "write it with smaller repetitions" : "write it in RE2's syntax"));
 }
 

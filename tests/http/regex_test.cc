@@ -26,10 +26,10 @@ TEST(Regex, SaysWhatIsWrong) {
   std::string many;
   for (int i = 0; i < 40; ++i) many += ".{999}";
   for (const Row& row : {
-           Row{"(a", "missing ): (a; write it in RE2's syntax"},
+           Row{"(a", "missing ): \"(a\"; write it in RE2's syntax"},
            Row{"a\\1", "invalid escape sequence"},
            Row{"(?=a)", "invalid perl operator"},
-           Row{"a{1001}", "invalid repetition size: {1001}; write it with smaller repetitions"},
+           Row{"a{1001}", "invalid repetition size: \"{1001}\"; write it with smaller repetitions"},
            Row{many, "pattern too large - compile failed; write it with smaller repetitions"},
            Row{std::string(limits::regex_size_bytes + 1, 'a'), "write at most 1024"},
        }) {
@@ -37,6 +37,14 @@ TEST(Regex, SaysWhatIsWrong) {
     ASSERT_FALSE(made) << row.message;
     EXPECT_NE(made.error().message.find(row.message), std::string::npos) << made.error().message;
   }
+}
+
+// A fuzzer found it: the reason was the whole pattern, with its control bytes.
+TEST(Regex, SaysWhatIsWrongInOneShortLine) {
+  const auto made = Regex::make("\x15\n)" + std::string(900, 'a'));
+  ASSERT_FALSE(made);
+  for (const char c : made.error().message) EXPECT_GE(static_cast<unsigned char>(c), 0x20);
+  EXPECT_LT(made.error().message.size(), 300U);
 }
 
 // With an engine that tries one way after the other this would not end.
