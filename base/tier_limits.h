@@ -61,9 +61,9 @@ constexpr size_t move_begin_divisor = 4;
 // {} in a batch, or one stored response; of {} buckets | the next batch has the rest
 constexpr size_t move_batch_size_bytes = 256 * kKiB;
 constexpr size_t move_batch_buckets = 256;
-// {} of what has moved, removed where it came from | the core does what else is ready, and comes
-// back to it
+// {} of what has moved are removed where it came from, {} apart | the core does what else there is
 constexpr size_t move_remove_size_bytes = 4 * kMiB;
+constexpr Milliseconds move_remove_pause{1};
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;
 constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn

@@ -295,12 +295,14 @@ std::optional<Said> read_said(std::string_view text) {
   return said;
 }
 
-// A shard may be of GiB, and the core has clients.
-Task<void> remove_given(CoreState& core, std::string taker) {
-  net::Waiter waiter(core.core);
-  while (!core.core.stopped() && !core.shared.source.remove_step(taker)) {
-    waiter.bell()->wake();  // behind what is ready by now
-    co_await waiter.wait(core.core.steady_now() + limits::deadline_tick);
+// A shard may be of GiB, and the core has clients. A pause is the end of a turn: what is ready goes
+// out (see Core::gather), and others get the lock.
+Task<void> remove_by_steps(CoreState& core, std::string taker) {
+  bool is_over = false;
+  while (!is_over) {
+    const SteadyPoint now = core.core.clock().steady_now();
+    co_await net::nap_until(core.core, now + limits::move_remove_pause);
+    is_over = core.core.stopped() || core.shared.source.remove_step(taker);
   }
 }
 
@@ -319,8 +321,8 @@ void answer_move(CoreState& core, std::string_view said, http::Response& respons
   if (asked) {
     batch = core.shared.source.batch(asked->name, asked->number,
                                      {core.core.resident_now(), core.core.steady_now()});
-    if (core.shared.source.begin_removing(asked->name)) {
-      core.core.spawn(remove_given(core, asked->name));
+    if (core.shared.source.claim_removal(asked->name)) {
+      core.core.spawn(remove_by_steps(core, asked->name));
     }
   }
   response.begin(200, http::reason_of(200));

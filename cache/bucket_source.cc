@@ -12,8 +12,8 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
   const bool has_come = giving.number != 0 && number == giving.number + 1;
-  if (has_come) let_go(giving, taker);
-  remove_arrived(giving);
+  if (has_come) note_arrival(giving, taker);
+  if (!giving.has_remover) remove_some(giving);
   if (giving.number != 0 && number == giving.number) {
     rewind(giving);
   } else if (!has_come) {
@@ -37,7 +37,7 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   return batch;
 }
 
-bool BucketSource::begin_removing(const std::string& taker) {
+bool BucketSource::claim_removal(const std::string& taker) {
   const std::lock_guard lock(mutex_);
   const auto giving = givings_.find(taker);
   if (giving == givings_.end() || giving->second.arrived.empty()) return false;
@@ -46,11 +46,17 @@ bool BucketSource::begin_removing(const std::string& taker) {
 
 bool BucketSource::remove_step(const std::string& taker) {
   const std::lock_guard lock(mutex_);
-  const auto giving = givings_.find(taker);
-  if (giving == givings_.end()) return true;
-  remove_arrived(giving->second);
-  giving->second.has_remover = !giving->second.arrived.empty();
-  return !giving->second.has_remover;
+  const auto found = givings_.find(taker);
+  if (found == givings_.end()) return true;
+  Giving& giving = found->second;
+  remove_some(giving);
+  giving.has_remover = !giving.arrived.empty();
+  if (giving.has_remover) return false;
+  // The taker was told that there is nothing, and may not ask again.
+  const bool is_idle = giving.next == giving.order.size() && giving.given.empty() &&
+                       !giving.moving && giving.later.empty();
+  if (is_idle) givings_.erase(found);
+  return true;
 }
 
 bool BucketSource::is_moving(shard::Bucket bucket, SteadyPoint now) {
@@ -129,7 +135,7 @@ void BucketSource::rewind(Giving& giving) {
   giving.next = giving.next_before;
 }
 
-void BucketSource::let_go(Giving& giving, const std::string& taker) {
+void BucketSource::note_arrival(Giving& giving, const std::string& taker) {
   if (giving.given.empty()) return;
   // Before anything is removed: what a holder misses, it fetches.
   holders_.change([&](tier::Authority& authority) {
@@ -140,7 +146,7 @@ void BucketSource::let_go(Giving& giving, const std::string& taker) {
   giving.given.clear();
 }
 
-void BucketSource::remove_arrived(Giving& giving) {
+void BucketSource::remove_some(Giving& giving) {
   if (giving.arrived.empty()) return;
   // What has come back is ours, with all that is still stored of it.
   holders_.change([&](tier::Authority& authority) {

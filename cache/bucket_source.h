@@ -25,7 +25,8 @@ namespace ringside::cache {
 // the warmest bucket first. The taker's half is cache/bucket_moves.h.
 //
 //   1. A taker asks for batch n. That says that it has all of batch n - 1: the buckets that were
-//      given with it are let go, and what was sent of them is removed.
+//      given with it are let go, and what was sent of them is removed: a little with the batch,
+//      the rest by who claims it.
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
@@ -46,10 +47,10 @@ class BucketSource {
   // An empty one: there is nothing to be given to `taker` at present.
   [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
                                  const AskedAt& now);
-  // Whether more of what has arrived at that taker is to be removed than batch() has, and nobody
-  // does it: then who asks is to, step by step.
-  [[nodiscard]] bool begin_removing(const std::string& taker);
-  // A step of it. True: that was the last.
+  // True: more of what has arrived at that taker is to be removed, and nobody has claimed it. Who
+  // claims it calls remove_step() until that was the last.
+  [[nodiscard]] bool claim_removal(const std::string& taker);
+  // At most limits::move_remove_size_bytes of it, and one key more. True: that was the last step.
   [[nodiscard]] bool remove_step(const std::string& taker);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
   // One that was left for later counts when its turn is next.
@@ -115,7 +116,7 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     // At the taker, and not all removed here.
     std::vector<std::unique_ptr<Moving>> arrived;
-    bool has_remover = false;  // who removes it step by step
+    bool has_remover = false;  // who has claimed that
     std::map<shard::Bucket, Later> later;
 
     template <class Condition>
@@ -135,10 +136,9 @@ class BucketSource {
   [[nodiscard]] std::unique_ptr<Moving> next_moving(Giving& giving);
   // False: it has been left for long enough, and often enough.
   [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
-  // The taker has what it was given.
-  void let_go(Giving& giving, const std::string& taker);
-  // Removes some of what has arrived: a bucket may be of GiB, and clients wait meanwhile.
-  void remove_arrived(Giving& giving);
+  // The taker has what it was given: the buckets are let go.
+  void note_arrival(Giving& giving, const std::string& taker);
+  void remove_some(Giving& giving);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
   [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);

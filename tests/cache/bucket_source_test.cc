@@ -95,22 +95,22 @@ TEST(BucketSource, ALargeBucketIsRemovedInSteps) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
   std::uint64_t number = send_large(giver, bucket);
-  EXPECT_FALSE(giver.source.begin_removing("b")) << "it has not arrived";
+  EXPECT_FALSE(giver.source.claim_removal("b")) << "it has not arrived";
   EXPECT_TRUE(giver.batch(number++).bodies.empty());
   EXPECT_FALSE(giver.source.is_moving(bucket, steady)) << "all of it has arrived";
-  ASSERT_TRUE(giver.source.begin_removing("b"));
-  EXPECT_FALSE(giver.source.begin_removing("b")) << "somebody does it";
-  bool is_removed = false;
+  ASSERT_TRUE(giver.source.claim_removal("b"));
+  EXPECT_FALSE(giver.source.claim_removal("b")) << "somebody does it";
+  bool is_over = false;
   for (std::size_t left = giver.store.count_of(bucket); left > 0;) {
-    ASSERT_FALSE(is_removed);
+    ASSERT_FALSE(is_over);
     EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "it is not all gone";
-    is_removed = giver.source.remove_step("b");
+    is_over = giver.source.remove_step("b");
     ASSERT_LT(giver.store.count_of(bucket), left);
     left = giver.store.count_of(bucket);
   }
-  EXPECT_TRUE(is_removed || giver.source.remove_step("b"));
+  EXPECT_TRUE(is_over || giver.source.remove_step("b"));
   EXPECT_FALSE(giver.holders.own().has(bucket));
-  EXPECT_FALSE(giver.source.begin_removing("b"));
+  EXPECT_FALSE(giver.source.claim_removal("b"));
   EXPECT_TRUE(giver.rest(number).bodies.empty()) << "nothing is sent twice";
 }
 

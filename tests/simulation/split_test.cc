@@ -144,6 +144,34 @@ TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
   }
 }
 
+// A shard of several steps (limits::move_remove_size_bytes). Who takes it says once that it has
+// all, and its next question is limits::move_pause later: what is left is removed by who had it.
+TEST(SimulationOfSplit, ALargeShardIsRemovedWhereItCameFrom) {
+  std::vector<std::string> targets;
+  for (std::size_t number = 0; number < 1'000; ++number) {
+    targets.push_back(target_of(fmt::format("page-900-{}", number), 16'000, 20'000));
+  }
+  for (const std::uint64_t seed : seeds(2)) {
+    SCOPED_TRACE(shown(seed));
+    Split split(seed, cache::SplitWrites::log, limits::move_rate_mib_s, 20);
+    const auto get = [&](const std::string& target) {
+      return split.client.get(split.tier.address(), target).reply;
+    };
+    for (const std::string& target : targets) EXPECT_EQ(get(target).status, 200);
+    split.cut(seed % 2 == 0);
+    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, most));
+    const auto stored = [&] { return split.tier.replica(0).sheet().totals().store->entries; };
+    EXPECT_GT(stored(), targets.size() / 2) << "it is not all removed at once";
+    const auto is_settled = [&] { return split.tier.is_settled(); };
+    ASSERT_TRUE(split.world.run_until(is_settled, 2 * limits::move_pause));
+    EXPECT_LT(stored(), cut_at);
+    for (const std::string& target : targets) {
+      EXPECT_EQ(split.tier.named_in(get(target).field("cache-status")), 1U) << target;
+      EXPECT_EQ(split.tier.origin().fetches(target), 1U) << target;
+    }
+  }
+}
+
 // The one that is given the rest has stopped: who waits for it goes on after a while.
 TEST(SimulationOfSplit, WhoWaitsIsAnsweredThoughTheOtherReplicaIsGone) {
   Split split(1, cache::SplitWrites::wait);

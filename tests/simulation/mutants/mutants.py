@@ -70,7 +70,7 @@ MUTANTS = (
                 SOURCE,
                 "MovedBatch batch = make_batch(giving, taker, now);",
                 "MovedBatch batch = make_batch(giving, taker, now);"
-                "if (MUTANT) { let_go(giving, taker); remove_arrived(giving); }",
+                "if (MUTANT) { note_arrival(giving, taker); remove_some(giving); }",
             ),
         ),
     ),
