@@ -61,8 +61,10 @@ constexpr size_t move_begin_divisor = 4;
 // {} in a batch, or one stored response; of {} buckets | the next batch has the rest
 constexpr size_t move_batch_size_bytes = 256 * kKiB;
 constexpr size_t move_batch_buckets = 256;
-// {} of what has moved are removed where it came from, {} apart | the core does what else there is
+// {} and {} keys of what has moved, removed at a time where it came from, {} apart | the core does
+// whatever else is ready
 constexpr size_t move_remove_size_bytes = 4 * kMiB;
+constexpr size_t move_remove_keys = 1024;
 constexpr Milliseconds move_remove_pause{1};
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;

@@ -13,7 +13,7 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   Giving& giving = givings_[taker];
   const bool has_come = giving.number != 0 && number == giving.number + 1;
   if (has_come) note_arrival(giving, taker);
-  if (!giving.has_remover) remove_some(giving);
+  if (!giving.has_remover) remove_some(giving, taker);
   if (giving.number != 0 && number == giving.number) {
     rewind(giving);
   } else if (!has_come) {
@@ -49,10 +49,10 @@ bool BucketSource::remove_step(const std::string& taker) {
   const auto found = givings_.find(taker);
   if (found == givings_.end()) return true;
   Giving& giving = found->second;
-  remove_some(giving);
+  remove_some(giving, taker);
   giving.has_remover = !giving.arrived.empty();
   if (giving.has_remover) return false;
-  // The taker was told that there is nothing, and may not ask again.
+  // The taker was told that there is nothing, and perhaps never asks again.
   const bool is_idle = giving.next == giving.order.size() && giving.given.empty() &&
                        !giving.moving && giving.later.empty();
   if (is_idle) givings_.erase(found);
@@ -146,22 +146,21 @@ void BucketSource::note_arrival(Giving& giving, const std::string& taker) {
   giving.given.clear();
 }
 
-void BucketSource::remove_some(Giving& giving) {
-  if (giving.arrived.empty()) return;
-  // What has come back is ours, with all that is still stored of it.
-  holders_.change([&](tier::Authority& authority) {
-    std::erase_if(giving.arrived,
-                  [&](const auto& arrived) { return authority.own().epoch(arrived->bucket) != 0; });
-  });
-  std::size_t bytes_left = limits::move_remove_size_bytes;
+void BucketSource::remove_some(Giving& giving, const std::string& taker) {
+  // What has come back is ours, with all that is still stored of it; what may have died with the
+  // taker are copies, which the next one is given.
+  std::erase_if(giving.arrived,
+                [&](const auto& arrived) { return !holders_.may_remove(arrived->bucket, taker); });
+  Store::BucketWalk::Share left{limits::move_remove_size_bytes, limits::move_remove_keys};
   const auto first_left =
       std::find_if(giving.arrived.begin(), giving.arrived.end(),
-                   [&](const auto& arrived) { return !arrived->walk.erase_passed(bytes_left); });
+                   [&](const auto& arrived) { return !arrived->walk.erase_passed(left); });
   std::vector<shard::Bucket> removed;
   for (auto arrived = giving.arrived.begin(); arrived != first_left; ++arrived) {
     removed.push_back((*arrived)->bucket);
   }
   giving.arrived.erase(giving.arrived.begin(), first_left);
+  if (removed.empty()) return;
   holders_.change([&](tier::Authority& authority) {
     for (const shard::Bucket bucket : removed) {
       if (is_empty(bucket)) authority.emptied(bucket);

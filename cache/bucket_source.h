@@ -47,10 +47,12 @@ class BucketSource {
   // An empty one: there is nothing to be given to `taker` at present.
   [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
                                  const AskedAt& now);
-  // True: more of what has arrived at that taker is to be removed, and nobody has claimed it. Who
-  // claims it calls remove_step() until that was the last.
+  // True: more of what has arrived at that taker is to be removed, and the caller is to do it: it
+  // calls remove_step() until that was the last step. False: nothing is left, or somebody else
+  // does.
   [[nodiscard]] bool claim_removal(const std::string& taker);
-  // At most limits::move_remove_size_bytes of it, and one key more. True: that was the last step.
+  // At most limits::move_remove_size_bytes and move_remove_keys of it. True: that was the last
+  // step. A taker to which nothing else is given is forgotten with it.
   [[nodiscard]] bool remove_step(const std::string& taker);
   // Whether something of the bucket was sent, and it is not known yet that all of it has arrived.
   // One that was left for later counts when its turn is next.
@@ -116,7 +118,7 @@ class BucketSource {
     std::vector<std::unique_ptr<Moving>> given;  // with the last batch
     // At the taker, and not all removed here.
     std::vector<std::unique_ptr<Moving>> arrived;
-    bool has_remover = false;  // who has claimed that
+    bool has_remover = false;  // somebody has claimed that
     std::map<shard::Bucket, Later> later;
 
     template <class Condition>
@@ -138,7 +140,7 @@ class BucketSource {
   [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
   // The taker has what it was given: the buckets are let go.
   void note_arrival(Giving& giving, const std::string& taker);
-  void remove_some(Giving& giving);
+  void remove_some(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);
   [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);

@@ -60,6 +60,13 @@ class Holders {
     return authority_.is_draining(peer);
   }
 
+  // Whether what is stored here of a bucket that `taker` was given is not needed any more: not
+  // where the bucket has come back, or the taker may have died with it.
+  [[nodiscard]] bool may_remove(shard::Bucket bucket, std::string_view taker) const {
+    const std::lock_guard lock(mutex_);
+    return authority_.own().epoch(bucket) == 0 && !authority_.is_unreachable(taker);
+  }
+
   // See tier::Authority. Nobody waits for what it may change.
   [[nodiscard]] std::optional<tier::Authority::Other> other_holder(shard::Bucket bucket,
                                                                    std::string_view asker,

@@ -275,9 +275,15 @@ class Store::BucketWalk {
   // Here rewind() comes back to; without a mark, to the beginning.
   void mark();
   void rewind();
-  // Erases what it has passed and what has not changed since: up to `bytes_left`, and one key
-  // beyond that. Lowers `bytes_left` by it. True: nothing is left to erase.
-  bool erase_passed(std::size_t& bytes_left);
+  // How much more may be erased; one key may have more bytes.
+  struct Share {
+    std::size_t size_bytes = 0;
+    std::size_t keys = 0;
+    [[nodiscard]] bool is_used_up() const noexcept { return size_bytes == 0 || keys == 0; }
+  };
+  // Erases what it has passed and what has not changed since, and takes it from `left`. True:
+  // nothing is left to erase.
+  bool erase_passed(Share& left);
 
  private:
   struct Places {

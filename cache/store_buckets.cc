@@ -155,25 +155,26 @@ void Store::BucketWalk::rewind() {
   }
 }
 
-bool Store::BucketWalk::erase_passed(std::size_t& bytes_left) {
+bool Store::BucketWalk::erase_passed(Share& left) {
   for (auto& [index, places] : places_) {
     Stripe& stripe = store_.stripes_[index];
     bool is_over = false;
     while (!is_over) {
-      if (bytes_left == 0) return false;
+      if (left.is_used_up()) return false;
       std::vector<Rows::node_type> gone;  // freed when the lock is not held any more
       gone.reserve(limits::bucket_step_rows);
       std::size_t cost_bytes = 0;
       {
         const std::lock_guard lock(stripe.mutex);
-        while (gone.size() < limits::bucket_step_rows && bytes_left > 0) {
+        while (gone.size() < limits::bucket_step_rows && !left.is_used_up()) {
           auto* const place = stripe.buckets.passed(places.here);
           is_over = place == nullptr;
           if (is_over) break;
           const auto& row = static_cast<const Row&>(*place);
           std::size_t size_bytes = row.cost_bytes;
           for (const StoredPointer& variant : row.variants) size_bytes += variant->body->size_bytes;
-          bytes_left -= std::min(bytes_left, size_bytes);
+          left.size_bytes -= std::min(left.size_bytes, size_bytes);
+          --left.keys;
           cost_bytes += row.cost_bytes;
           gone.push_back(store_.take(stripe, stripe.rows.find(KeyView{row.key, row.hash})));
         }

@@ -100,8 +100,11 @@ TEST(BucketSource, ALargeBucketIsRemovedInSteps) {
   EXPECT_FALSE(giver.source.is_moving(bucket, steady)) << "all of it has arrived";
   ASSERT_TRUE(giver.source.claim_removal("b"));
   EXPECT_FALSE(giver.source.claim_removal("b")) << "somebody does it";
+  std::size_t left = giver.store.count_of(bucket);
+  EXPECT_TRUE(giver.batch(number++).bodies.empty());
+  EXPECT_EQ(giver.store.count_of(bucket), left) << "who has claimed it does all of it";
   bool is_over = false;
-  for (std::size_t left = giver.store.count_of(bucket); left > 0;) {
+  while (left > 0) {
     ASSERT_FALSE(is_over);
     EXPECT_TRUE(giver.holders.own().has_copies(bucket)) << "it is not all gone";
     is_over = giver.source.remove_step("b");
@@ -118,10 +121,39 @@ TEST(BucketSource, WhatIsBeingRemovedIsNotSentAgain) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
   std::uint64_t number = send_large(giver, bucket);
-  for (std::size_t left = 5; left > 0; left = giver.store.count_of(bucket)) {
+  EXPECT_TRUE(giver.batch(number).bodies.empty());
+  number += 10;  // the taker begins anew
+  for (std::size_t left = giver.store.count_of(bucket); left > 0;) {
     EXPECT_TRUE(giver.batch(number++).bodies.empty());
     ASSERT_LT(giver.store.count_of(bucket), left) << "each batch removes some, too";
+    left = giver.store.count_of(bucket);
   }
+}
+
+TEST(BucketSource, ManySmallResponsesAreRemovedInStepsToo) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  constexpr std::size_t many = limits::move_remove_keys + 10;
+  for (std::size_t i = 0; i < many; ++i) giver.put("/" + std::to_string(i), bucket, "x");
+  std::uint64_t number = 1;
+  while (giver.holders.answers_for(bucket)) static_cast<void>(giver.batch(number++));
+  ASSERT_EQ(giver.store.count_of(bucket), many);
+  static_cast<void>(giver.batch(number));
+  EXPECT_EQ(giver.store.count_of(bucket), 10U);
+  EXPECT_TRUE(giver.source.remove_step("b"));
+  EXPECT_EQ(giver.store.count_of(bucket), 0U);
+}
+
+TEST(BucketSource, WhatIsLeftOfABucketWhoseTakerIsGoneStays) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  const std::uint64_t number = send_large(giver, bucket);
+  static_cast<void>(giver.batch(number));
+  const std::size_t left = giver.store.count_of(bucket);
+  ASSERT_GT(left, 0U);
+  giver.holders.change([&](tier::Authority& authority) { authority.failed("b", true, steady); });
+  EXPECT_TRUE(giver.source.remove_step("b"));
+  EXPECT_EQ(giver.store.count_of(bucket), left);
 }
 
 TEST(BucketSource, WhatIsLeftOfABucketThatComesBackStays) {

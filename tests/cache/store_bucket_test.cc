@@ -264,7 +264,7 @@ TEST(StoreBuckets, AWalkErasesWhatItHasPassed) {
     Store::BucketWalk walk(store, 1);
     for (std::size_t passed = 0; passed + 1 < many; ++passed) static_cast<void>(next_of(walk));
     ASSERT_TRUE(store.put(key_numbered(5), response_of("5 again"), 0));
-    std::size_t all = 2 * budget_bytes;
+    Store::BucketWalk::Share all{2 * budget_bytes, 2 * many};
     EXPECT_TRUE(walk.erase_passed(all));
     EXPECT_EQ(store.count_of(1), 2U);
     EXPECT_EQ(rest_of(walk), (Lines{std::to_string(many - 1), "5 again"}));
@@ -349,7 +349,7 @@ TEST(StoreBuckets, AreRightFromAllThreads) {
         Store::BucketWalk walk(store, bucket);
         for (unsigned i = 0; i < paths && walk.next(); ++i) walk.mark();
         walk.rewind();
-        std::size_t all = budget_bytes;
+        Store::BucketWalk::Share all{budget_bytes, 2 * paths};
         if (bucket == 0) {
           EXPECT_TRUE(walk.erase_passed(all));
         }

@@ -70,7 +70,7 @@ MUTANTS = (
                 SOURCE,
                 "MovedBatch batch = make_batch(giving, taker, now);",
                 "MovedBatch batch = make_batch(giving, taker, now);"
-                "if (MUTANT) { note_arrival(giving, taker); remove_some(giving); }",
+                "if (MUTANT) { note_arrival(giving, taker); remove_some(giving, taker); }",
             ),
         ),
     ),
@@ -217,6 +217,12 @@ MUTANTS = (
                 "if (is_unreachable(taker)) return std::nullopt;",
                 "if (!MUTANT && is_unreachable(taker)) return std::nullopt;",
             ),
+            # One more that keeps what may have died with its taker.
+            Edit(
+                SOURCE,
+                "std::erase_if(giving.arrived,",
+                "if (!MUTANT) std::erase_if(giving.arrived,",
+            ),
         ),
     ),
     Mutant(
@@ -231,8 +237,8 @@ MUTANTS = (
             ),
             Edit(
                 SOURCE,
-                "return authority.own().epoch(arrived->bucket) != 0;",
-                "return authority.own().epoch(arrived->bucket) != 0 && !MUTANT;",
+                "return !holders_.may_remove(arrived->bucket, taker);",
+                "return !holders_.may_remove(arrived->bucket, taker) && !MUTANT;",
             ),
             # Two more that keep what has come back.
             Edit(
