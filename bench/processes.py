@@ -219,6 +219,12 @@ def busy_us() -> float:
     return (user + nice + system + irq + softirq + steal) * 1e6 / TICKS_PER_S
 
 
+def stolen_us() -> float:
+    """What the machine's neighbours on its host have had of its cores."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        return int(file.readline().split()[8]) * 1e6 / TICKS_PER_S
+
+
 def own_us() -> float:
     """What this script and its children that have ended had (wrk; servers that were stopped)."""
     times = os.times()
