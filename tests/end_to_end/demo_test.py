@@ -11,6 +11,8 @@ import time
 import unittest
 import urllib.request
 
+from support.memory import is_sanitized
+
 PROGRAM = os.environ["RINGSIDE"]
 ROOT = pathlib.Path(os.environ["RINGSIDE_ROOT"])
 DEMO = str(ROOT / "scripts" / "demo")
@@ -70,7 +72,11 @@ class Demo(unittest.TestCase):
         # before, unless the key moved.
         change = figures["change"]
         missed = figures["all"]["repeats"] - figures["all"]["hits"]
-        self.assertEqual(missed, change["keys_fetched_again"] + figures["misses_again"])
+        again = change["keys_fetched_again"] + figures["misses_again"]
+        if is_sanitized():  # an owner may be too slow; who is asked instead gets its answer, a hit
+            self.assertLessEqual(missed, again)
+        else:
+            self.assertEqual(missed, again)
         self.assertEqual(figures["misses_again"], 0)
         # Few keys, so a wide band around 1/11; but each that moves goes to the new replica.
         self.assertGreater(change["keys"], 300)
