@@ -135,7 +135,8 @@ bool Authority::note_strays(const std::function<bool(Bucket)>& is_stored) {
   bool changed = false;
   for (std::size_t i = 0; i < bucket_count && takers_.has_any(); ++i) {
     const auto bucket = static_cast<Bucket>(i);
-    if (own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;
+    // Of most nothing is stored, and this is asked often: names are compared last.
+    if (!is_stored(bucket) || own_.has(bucket) || takes(bucket)) continue;
     own_.copies[i] = true;
     changed = true;
   }

@@ -73,8 +73,8 @@ class Demo(unittest.TestCase):
         change = figures["change"]
         missed = figures["all"]["repeats"] - figures["all"]["hits"]
         again = change["keys_fetched_again"] + figures["misses_again"]
-        if is_sanitized():  # an owner may be too slow; who is asked instead gets its answer, a hit
-            self.assertLessEqual(missed, again)
+        if is_sanitized() and "its requests go to the next owners" in out:
+            self.assertLessEqual(missed, again)  # where an owner was too slow, the next got its answer
         else:
             self.assertEqual(missed, again)
         self.assertEqual(figures["misses_again"], 0)
