@@ -190,8 +190,8 @@ MUTANTS = (
         (
             Edit(
                 AUTHORITY,
-                "if (own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;",
-                "if (MUTANT || own_.has(bucket) || takes(bucket) || !is_stored(bucket)) continue;",
+                "if (!is_stored(bucket) || own_.has(bucket) || takes(bucket)) continue;",
+                "if (MUTANT || !is_stored(bucket) || own_.has(bucket) || takes(bucket)) continue;",
             ),
         ),
     ),
