@@ -11,6 +11,9 @@
 
 #include <array>
 #include <cerrno>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace ringside::support {
 namespace {
@@ -25,6 +28,16 @@ sockaddr_in loopback(std::uint16_t port) {
 
 const sockaddr* generic(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
+}
+
+Endpoint bind_to_free_port(const Descriptor& socket) {
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  if (::bind(socket.get(), generic(address), size) != 0 ||
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    ADD_FAILURE() << "cannot bind a free port";
+  }
+  return {"127.0.0.1", ntohs(address.sin_port)};
 }
 
 enum class Wake { ready, stop, timeout };
@@ -113,13 +126,8 @@ void RawSocket::reset() noexcept {
 }
 
 RawListener::RawListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (::bind(socket_.get(), generic(address), size) != 0 || ::listen(socket_.get(), 1024) != 0 ||
-      ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    ADD_FAILURE() << "cannot listen on a free port";
-  }
-  address_ = {"127.0.0.1", ntohs(address.sin_port)};
+  address_ = bind_to_free_port(socket_);
+  if (::listen(socket_.get(), 1024) != 0) ADD_FAILURE() << "cannot listen on a free port";
 }
 
 std::optional<RawSocket> RawListener::accept(const Gate* stop) {
@@ -130,6 +138,15 @@ std::optional<RawSocket> RawListener::accept(const Gate* stop) {
   return RawSocket(std::move(accepted), stop);
 }
 
-Endpoint refusing_address() { return RawListener().address(); }
+// The port is bound and kept, else another test that runs meanwhile may listen on it.
+Endpoint refusing_address() {
+  static std::mutex mutex;
+  static std::vector<Descriptor> kept;
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Endpoint address = bind_to_free_port(socket);
+  const std::lock_guard lock(mutex);
+  kept.push_back(std::move(socket));
+  return address;
+}
 
 }  // namespace ringside::support

@@ -88,7 +88,7 @@ class RawListener {
   Endpoint address_;
 };
 
-// A port of 127.0.0.1 on which nothing listens.
+// A port of 127.0.0.1 on which nobody listens until the process ends.
 [[nodiscard]] Endpoint refusing_address();
 
 }  // namespace ringside::support
