@@ -66,7 +66,7 @@ struct ChangingScene {
     const auto request = is_purge ? purge_request(target) : post_request(target);
     const auto done = author.ask(any_sidecar(), request);
     EXPECT_EQ(done.reply.status, 200) << done.reply.body;
-    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
+    EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, scene_patience));
     for (std::size_t round = 0; round < 3; ++round) {
       expect_new(target);
       world.run_for(Milliseconds{world.random().below(300)});

@@ -22,14 +22,15 @@ struct ClientScene {
 
   // Runs until the script has ended, and what it left behind is gone.
   void expect_over(const std::shared_ptr<const bool>& ended) {
-    EXPECT_TRUE(world.run_until([&] { return *ended; }, most));
-    EXPECT_TRUE(world.run_until([&] { return others.all_answered(); }, most));
+    EXPECT_TRUE(world.run_until([&] { return *ended; }, scene_patience));
+    EXPECT_TRUE(world.run_until([&] { return others.all_answered(); }, scene_patience));
     EXPECT_EQ(others.wrong(), std::vector<std::string>());
     EXPECT_EQ(others.repeats(), 0U);
     EXPECT_TRUE(world.run_until(
-        [&] { return tier.sidecar().sheet().totals().of("ringside_connections") <= 2; }, most))
+        [&] { return tier.sidecar().sheet().totals().of("ringside_connections") <= 2; },
+        scene_patience))
         << "a connection is left, beside those of the others";
-    EXPECT_TRUE(world.run_until([&] { return tier.flights() == 0; }, most));
+    EXPECT_TRUE(world.run_until([&] { return tier.flights() == 0; }, scene_patience));
   }
   void vanish(http::Connection& connection) const {
     if (with_reset) connection.reset_on_close();
@@ -79,7 +80,7 @@ TEST(SimulationOfClient, ThatVanishesWhileItsAnswerIsWaitedForLeavesNothingBehin
   for (const std::uint64_t seed : seeds(6)) {
     SCOPED_TRACE(shown(seed));
     ClientScene scene(seed);
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.others.all_answered(); }, most));
+    ASSERT_TRUE(scene.world.run_until([&] { return scene.others.all_answered(); }, scene_patience));
     scene.tier.origin().behave(Manner::late, Milliseconds{5'000});
     scene.expect_over(
         scene.client.play(scene.tier.address(), [&](http::Connection& connection) -> Task<void> {
@@ -107,7 +108,7 @@ TEST(SimulationOfClient, ThatVanishesWithinAnAnswerDoesNotCostTheOthersTheirs) {
     SimulatedClient second(scene.world, "second");
     const auto whole = second.begin(scene.tier.address(), get_request(target));
     scene.expect_over(ended);
-    ASSERT_TRUE(scene.world.run_until([&] { return whole->done; }, most));
+    ASSERT_TRUE(scene.world.run_until([&] { return whole->done; }, scene_patience));
     EXPECT_EQ(whole->reply.status, 200);
     EXPECT_TRUE(whole->reply.body == body_of(target));
     EXPECT_LE(scene.tier.origin().fetches(target), seed % 2 == 0 ? 1U : 2U);
@@ -218,7 +219,7 @@ TEST(SimulationOfClient, ThatTakesNothingIsCutAndOneThatTakesLittleIsServed) {
           EXPECT_TRUE(read && head.status == 200);
           std::size_t came = 0;
           while (!connection.body_done()) {
-            connection.set_deadline(most);
+            connection.set_deadline(scene_patience);
             const auto piece = co_await connection.read_body();
             EXPECT_TRUE(piece);
             if (!piece) break;
@@ -236,19 +237,19 @@ TEST(SimulationOfClient, WhoIsAnsweredWhileTheSidecarDrainsGetsAllOfIt) {
   for (const std::uint64_t seed : seeds(3)) {
     SCOPED_TRACE(shown(seed));
     ClientScene scene(seed);
-    ASSERT_TRUE(scene.world.run_until([&] { return scene.others.all_answered(); }, most));
+    ASSERT_TRUE(scene.world.run_until([&] { return scene.others.all_answered(); }, scene_patience));
     const std::string target = target_of("large", 300'000, 300'000);
     scene.tier.origin().behave(Manner::late, Milliseconds{5'000});
     const auto asked = scene.client.begin(scene.tier.address(), get_request(target));
     scene.world.run_for(Milliseconds{1'000});
     scene.tier.sidecar().drain();
     EXPECT_EQ(scene.client.get(scene.tier.address(), "/page-1").reply.status, 0);
-    ASSERT_TRUE(scene.world.run_until([&] { return asked->done; }, most));
+    ASSERT_TRUE(scene.world.run_until([&] { return asked->done; }, scene_patience));
     EXPECT_TRUE(asked->reply.whole);
     EXPECT_TRUE(asked->reply.body == body_of(target));
     EXPECT_EQ(asked->reply.field("connection"), "close");
-    EXPECT_TRUE(
-        scene.world.run_until([&] { return scene.tier.sidecar().open_connections() == 0; }, most));
+    EXPECT_TRUE(scene.world.run_until([&] { return scene.tier.sidecar().open_connections() == 0; },
+                                      scene_patience));
   }
 }
 

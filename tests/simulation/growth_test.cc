@@ -103,12 +103,12 @@ TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
   tier.grow();
   for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
   const auto store = [&] { return *tier.replica(newcomer).sheet().totals().store; };
-  ASSERT_TRUE(world.run_until([&] { return store().moves_waiting > 0; }, most));
+  ASSERT_TRUE(world.run_until([&] { return store().moves_waiting > 0; }, scene_patience));
   tier.publish(0);
   const std::size_t while_it_waits = by_holders();
   EXPECT_GT(store().moves_waiting, 0U);
 
-  ASSERT_TRUE(world.run_until([&] { return tier.is_settled(); }, most));
+  ASSERT_TRUE(world.run_until([&] { return tier.is_settled(); }, scene_patience));
   EXPECT_EQ(store().moves_waiting, 0U);
   EXPECT_LT(by_holders(), while_it_waits);
 }

@@ -47,7 +47,7 @@ void grows_after_a_while(std::uint64_t seed) {
   SimulatedClients later(scene.world, "later", scene.tier.addresses(), scene.targets, 1);
   scene.tier.grow();
   scene.tell_all();
-  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, most));
+  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, scene_patience));
   EXPECT_EQ(later.wrong(), std::vector<std::string>());
   scene.expect_end();
 }
@@ -221,7 +221,7 @@ void all_restart_at_once(std::uint64_t seed) {
   }
   scene.world.run_for(limits::holder_pause_most);
   SimulatedClients later(scene.world, "later", scene.tier.addresses(), scene.targets, 1);
-  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, most));
+  EXPECT_TRUE(scene.world.run_until([&] { return later.all_answered(); }, scene_patience));
   EXPECT_EQ(later.wrong(), std::vector<std::string>());
   // Once with the restart, and once before it: where nobody is to take a bucket, nobody is asked
   // for it.

@@ -71,7 +71,7 @@ void acknowledgement_is_lost(std::uint64_t seed) {
     if (away < std::exchange(before, away)) --gifts;
     return gifts == 0;
   };
-  ASSERT_TRUE(scene.world.run_until(has_taken, most));
+  ASSERT_TRUE(scene.world.run_until(has_taken, scene_patience));
   SimulatedNetwork& network = scene.world.network();
   const SimulatedHost& host = scene.tier.replica_machine(newcomer).host;
   for (std::size_t giver = 0; giver < newcomer; ++giver) {

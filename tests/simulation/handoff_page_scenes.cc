@@ -78,7 +78,7 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
       asked.push_back(scene.author.begin(scene.any_sidecar(), post_request(targets.back())));
     }
     for (const auto& one : asked) {
-      EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+      EXPECT_TRUE(world.run_until([&] { return one->done; }, scene_patience));
       EXPECT_EQ(one->reply.status, 200);
     }
     for (const std::string& target : targets) scene.expect_new(target);
@@ -185,7 +185,7 @@ void cold_requests_are_in_flight(std::uint64_t seed) {
   world.run_for(Milliseconds{world.random().below(300)});
   ask_for_all(1);
   for (const auto& one : asked) {
-    EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+    EXPECT_TRUE(world.run_until([&] { return one->done; }, scene_patience));
     EXPECT_EQ(one->reply.status, 200);
   }
   EXPECT_EQ(tier.origin().all_fetches(), pages);
@@ -204,7 +204,7 @@ void new_pages_in_moving_buckets(std::uint64_t seed) {
   };
   const auto wait_for_all = [&] {
     for (const auto& one : asked) {
-      EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+      EXPECT_TRUE(world.run_until([&] { return one->done; }, scene_patience));
       EXPECT_EQ(one->reply.status, 200);
     }
     asked.clear();
@@ -240,7 +240,7 @@ void variants_and_parts_move(std::uint64_t seed) {
   std::vector<std::shared_ptr<const SimulatedClient::Asked>> asked;
   const auto wait_for_all = [&](int status) {
     for (const auto& one : asked) {
-      EXPECT_TRUE(world.run_until([&] { return one->done; }, most));
+      EXPECT_TRUE(world.run_until([&] { return one->done; }, scene_patience));
       EXPECT_EQ(one->reply.status, status);
     }
     asked.clear();
@@ -298,7 +298,7 @@ void slices_move(std::uint64_t seed) {
   };
   const auto expect_all = [&](int status) {
     for (const Wanted& one : wanted) {
-      EXPECT_TRUE(world.run_until([&] { return one.asked->done; }, most));
+      EXPECT_TRUE(world.run_until([&] { return one.asked->done; }, scene_patience));
       EXPECT_EQ(one.asked->reply.status, status);
       EXPECT_EQ(one.asked->reply.body, one.body);
     }

@@ -87,7 +87,7 @@ TEST(SimulationOfReplica, StoppedGoesUnnoticedAndWhatMayNotBeRepeatedIsNot) {
     for (int round = 0; round < 4; ++round) scene.expect_all_pages(late_most);
     EXPECT_EQ(ejected(scene.tier), 2U) << "a core knows nothing of it";
     EXPECT_EQ(scene.errors_told(), 0U);
-    EXPECT_TRUE(scene.world.run_until([&] { return order->done; }, most));
+    EXPECT_TRUE(scene.world.run_until([&] { return order->done; }, scene_patience));
     EXPECT_EQ(order->reply.status, 504);
     EXPECT_NE(order->reply.field("proxy-status").find("error=http_response_timeout"),
               std::string::npos);

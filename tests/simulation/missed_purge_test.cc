@@ -65,7 +65,7 @@ struct MissedScene {
     const Instant began = world.now();
     tier.sidecar().purge(http::PurgeTarget::of_request("a.test", target),
                          [report](auto said) { *report = std::move(said); });
-    EXPECT_TRUE(world.run_until([&] { return report->has_value(); }, most));
+    EXPECT_TRUE(world.run_until([&] { return report->has_value(); }, scene_patience));
     return {report->value_or(sidecar::PurgeReport{}),
             std::chrono::duration_cast<Milliseconds>(world.now() - began)};
   }

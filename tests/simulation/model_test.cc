@@ -77,7 +77,7 @@ class TierOfModel final : public model::Subject {
   // After a while in which nobody did anything connections are closed that were idle for too long.
   void come_to_rest() {
     world_.run_for(3 * limits::deadline_tick);
-    RINGSIDE_CHECK(world_.run_until_quiet(most));
+    RINGSIDE_CHECK(world_.run_until_quiet(scene_patience));
   }
 
   Task<void> serve(http::Connection& connection) {

@@ -21,7 +21,7 @@ struct Pair {
 
   void play(SimulatedClient::Script script) {
     const auto ended = client.play(port_of(machine), std::move(script));
-    EXPECT_TRUE(world.run_until([&] { return *ended; }, most));
+    EXPECT_TRUE(world.run_until([&] { return *ended; }, scene_patience));
   }
 
   World world;
@@ -33,7 +33,7 @@ struct Pair {
 // All until the end; false: it was a reset.
 Task<bool> read_all(http::Connection& connection, std::string& into, std::size_t& reads) {
   while (true) {
-    connection.set_deadline(most);
+    connection.set_deadline(scene_patience);
     const auto piece = co_await connection.read_raw();
     if (!piece || piece->empty()) co_return piece.has_value();
     into += *piece;

@@ -44,7 +44,7 @@ void expect_forgotten(const std::string& request) {
       const auto after = client.get(tier.address(1), target);
       EXPECT_EQ(after.reply.status, 200);
       EXPECT_EQ(after.reply.field("x-version"), tier.origin().version());
-      EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, most));
+      EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, scene_patience));
       EXPECT_TRUE(meanwhile->reply.whole);
       const auto later = client.get(tier.address(0), target);
       EXPECT_EQ(later.reply.field("x-version"), tier.origin().version());

@@ -64,7 +64,7 @@ class Trial {
     RINGSIDE_CHECK(owner_ < tier_.replicas());
     if (!way.is_stored_before)
       tier_.replica(owner_).purge({.host = "a.test", .path_and_query = target_});
-    RINGSIDE_CHECK(world_.run_until_quiet(most));
+    RINGSIDE_CHECK(world_.run_until_quiet(scene_patience));
     steps_before_ = world_.steps();
     sent_before_ = world_.network().sent_by(owner().host);
     for (std::size_t i = 0; i < way.clients; ++i) {
@@ -74,7 +74,8 @@ class Trial {
   }
 
   void strike_at_step(Blow blow, std::uint64_t step) {
-    RINGSIDE_CHECK(world_.run_until([&] { return world_.steps() >= steps_before_ + step; }, most));
+    RINGSIDE_CHECK(
+        world_.run_until([&] { return world_.steps() >= steps_before_ + step; }, scene_patience));
     blow_ = blow;
     if (blow == Blow::dies) tier_.crash_replica(owner_);
     if (blow == Blow::freezes) world_.freeze(owner());
@@ -95,7 +96,7 @@ class Trial {
     const auto all_told = [&] {
       return std::all_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->done; });
     };
-    ASSERT_TRUE(world_.run_until(all_told, most));
+    ASSERT_TRUE(world_.run_until(all_told, scene_patience));
     for (const auto& one : asked_) judge(one->reply);
     EXPECT_LE(tier_.origin().others(target_), 1U) << "a POST was repeated";
   }
@@ -117,7 +118,7 @@ class Trial {
       EXPECT_EQ(reply.status, 200);
       EXPECT_TRUE(reply.body == body_of(target_));
     }
-    EXPECT_TRUE(world_.run_until([&] { return tier_.flights() == 0; }, most));
+    EXPECT_TRUE(world_.run_until([&] { return tier_.flights() == 0; }, scene_patience));
   }
 
   [[nodiscard]] std::uint64_t steps() const { return world_.steps() - steps_before_; }

@@ -18,7 +18,7 @@ namespace ringside::simulation {
 inline constexpr Milliseconds slack{200};
 
 // Of simulated time: longer than all that may be waited for.
-inline constexpr Milliseconds most = 10 * limits::request_deadline;
+inline constexpr Milliseconds scene_patience = 10 * limits::request_deadline;
 
 // As far as a network that stalls now and then lets it.
 inline constexpr Milliseconds at_once{400};
@@ -74,7 +74,7 @@ struct Scene {
   }
 
   [[nodiscard]] bool run_until_answered(std::size_t count) {
-    return world.run_until([&] { return clients.answered() >= count; }, most);
+    return world.run_until([&] { return clients.answered() >= count; }, scene_patience);
   }
   [[nodiscard]] bool run_until_all_answered() { return run_until_answered(targets.size()); }
   // For what takes long to find out: looked at now and then.

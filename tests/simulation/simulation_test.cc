@@ -56,7 +56,7 @@ TEST(Simulation, WhatManyAskForAtOnceIsFetchedOnce) {
     SimulatedTier tier(world, {.replicas = 3, .sidecars = 2, .cores = 3});
     const std::vector<std::string> targets(100, target_of("page", 300'000, 300'000));
     const SimulatedClients clients(world, "clients", tier.addresses(), targets, targets.size());
-    ASSERT_TRUE(world.run_until([&] { return clients.all_answered(); }, most));
+    ASSERT_TRUE(world.run_until([&] { return clients.all_answered(); }, scene_patience));
     EXPECT_EQ(clients.wrong(), std::vector<std::string>());
     EXPECT_EQ(tier.origin().all_fetches(), 1U);
   }

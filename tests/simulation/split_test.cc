@@ -59,7 +59,7 @@ struct Split {
     const auto has_begun = [&] {
       return tier.replica(1).sheet().totals().store->moved_responses > 0;
     };
-    ASSERT_TRUE(world.run_until(has_begun, most));
+    ASSERT_TRUE(world.run_until(has_begun, scene_patience));
     if (!sidecar_first) tier.publish(0);
   }
 
@@ -96,7 +96,7 @@ void expect_nothing_is_lost(cache::SplitWrites writes) {
       if (split.is_moving()) ++changed_in_mid_move;
     }
     EXPECT_GT(changed_in_mid_move, 0U);
-    ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, most));
+    ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, scene_patience));
     for (std::size_t number = cut_at; number < all_pages; ++number) {
       EXPECT_EQ(split.tier.named_in(split.get(number).field("cache-status")), 1U);
       const std::size_t fetched = split.tier.origin().fetches(Split::page(number));
@@ -129,10 +129,10 @@ TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {
     split.cut(seed % 2 == 0);
     const SimulatedClients clients(split.world, "clients", {split.tier.address()}, targets,
                                    at_once);
-    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, most));
+    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, scene_patience));
     waits += split.waits();
     const auto is_over = [&] { return clients.all_answered() && split.tier.is_settled(); };
-    ASSERT_TRUE(split.world.run_until(is_over, most));
+    ASSERT_TRUE(split.world.run_until(is_over, scene_patience));
     for (const std::string& target : targets) {
       EXPECT_EQ(split.client.get(split.tier.address(), target).reply.status, 200);
       EXPECT_EQ(split.tier.origin().fetches(target), 1U) << target;
@@ -160,10 +160,10 @@ TEST(SimulationOfSplit, ALargeShardIsRemovedWhereItCameFrom) {
     };
     for (const std::string& target : targets) EXPECT_EQ(get(target).status, 200);
     split.cut(seed % 2 == 0);
-    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, most));
+    ASSERT_TRUE(split.world.run_until([&] { return !split.is_moving(); }, scene_patience));
     const auto stored = [&] { return split.tier.replica(0).sheet().totals().store->entries; };
     const std::size_t all = stored();
-    ASSERT_TRUE(split.world.run_until([&] { return stored() < all; }, most));
+    ASSERT_TRUE(split.world.run_until([&] { return stored() < all; }, scene_patience));
     EXPECT_GT(stored(), targets.size() / 2) << "it is not all removed at once";
     const auto is_settled = [&] { return split.tier.is_settled(); };
     ASSERT_TRUE(split.world.run_until(is_settled, 2 * limits::move_pause));
