@@ -50,6 +50,7 @@ constexpr size_t client_read_size_bytes = 16 * kKiB;
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;  // grows to a body piece
 // read and relayed at once; what the receiver does not take is not read
 constexpr size_t body_piece_size_bytes = 64 * kKiB;
+constexpr size_t write_size_bytes = 512 * kKiB;  // {} written in a turn | the rest in the next
 // {} that an unstored flight may run ahead | a fetch that is not to be stored waits for the
 // fastest of its readers
 constexpr size_t flight_window_bytes = kMiB;
@@ -164,6 +165,8 @@ constexpr Milliseconds tunnel_idle_timeout{600'000};
 // (--connect-timeout) {} for one address, which is more than the second after which the kernel
 // repeats a SYN that was lost | the next owner; 504 from the origin
 constexpr Milliseconds connect_timeout{1'500};
+// {} more for a proof of membership, for a request that may be repeated | the next owner; 504
+constexpr Milliseconds proof_timeout{5'000};
 // (--first-byte-timeout) {} from a request's end to the answer's head | the next owner, for
 // idempotent requests; 504
 constexpr Milliseconds first_byte_timeout{30'000};
@@ -218,7 +221,7 @@ constexpr Milliseconds named_connection_age{300'000};
 // origin`
 constexpr unsigned owners_tried = 3;
 // {} of the requests, and {} a second always, over {} | not repeated: the first failure is the
-// answer
+// answer, and who waits for a silent replica goes on waiting
 constexpr unsigned retry_budget_percent = 20;
 constexpr unsigned retry_budget_floor = 10;
 constexpr Milliseconds retry_budget_window{10'000};

@@ -23,6 +23,9 @@ struct UpstreamLimits {
   SteadyPoint deadline;  // of the whole, up to the head of the response
   // Of its content; each piece of it has limits::upstream_io_timeout at most.
   SteadyPoint body_deadline = SteadyPoint::max();
+  // For a proof of membership on a new connection, beyond connecting, where the request may be
+  // repeated. Whoever grants some watches over the exchange, and gives it up where need be.
+  Milliseconds proof_timeout{0};
 };
 
 // A request as it goes upstream. Views and pointers: what they lead to lasts until the response's

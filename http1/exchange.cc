@@ -42,7 +42,11 @@ Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
   }
   const SteadyPoint connect_by =
       std::min(limits.deadline, core_.steady_now() + limits.connect_timeout);
-  auto connected = co_await pool_.connect(address, connect_by, request.peer);
+  // A request that may not be repeated can still go elsewhere while nothing of it was sent, so for
+  // it the proof is a part of connecting.
+  opening_.expect_proof_by(repeatable ? std::min(limits.deadline, connect_by + limits.proof_timeout)
+                                      : connect_by);
+  auto connected = co_await pool_.connect(address, connect_by, request.peer, &opening_);
   if (!connected) co_return connected.error();
   lease_ = std::move(*connected);
   if (given_up_) {
@@ -57,6 +61,7 @@ Task<Result<void>> Exchange::ask(const UpstreamAddress& address,
 
 void Exchange::give_up() noexcept {
   given_up_ = true;
+  opening_.give_up();
   if (lease_.connection) lease_.connection->give_up();
 }
 

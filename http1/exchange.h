@@ -59,6 +59,7 @@ class Exchange final : public hop::Exchange {
   net::Core& core_;
   Pool& pool_;
   Pool::Lease lease_;
+  Pool::Opening opening_;
   UpstreamAddress address_;
   std::string_view piece_;
   SteadyPoint body_deadline_ = SteadyPoint::max();

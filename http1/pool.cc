@@ -104,9 +104,28 @@ bool Pool::close_idle() {
   return knows_names || !upstreams_.empty();
 }
 
+void Pool::Opening::give_up() noexcept {
+  is_given_up_ = true;
+  if (connection_ != nullptr) connection_->give_up();
+}
+
+Task<Result<hop::ProvenPeer>> Pool::prove(Connection& connection, std::string_view peer,
+                                          Opening* opening) {
+  const auto self = self_;
+  if (opening == nullptr) co_return co_await introduce(connection, *self, peer);
+  if (opening->is_given_up_) {
+    co_return Error{ErrorKind::timeout, other_side_, Retry::yes, "given up before its proof"};
+  }
+  connection.set_deadline(opening->proof_by_);
+  opening->connection_ = &connection;
+  auto proven = co_await introduce(connection, *self, peer);
+  opening->connection_ = nullptr;
+  co_return proven;
+}
+
 Task<Result<Pool::Opened>> Pool::open(const UpstreamAddress& address,
                                       const net::SocketAddress& where, SteadyPoint deadline,
-                                      std::string_view peer) {
+                                      std::string_view peer, Opening* opening) {
   auto transport = co_await core_.stack().connect(core_, where, deadline, other_side_);
   if (!transport) co_return transport.error();
   Opened opened{std::make_unique<Connection>(core_, *std::move(transport), other_side_), nullptr};
@@ -122,8 +141,8 @@ Task<Result<Pool::Opened>> Pool::open(const UpstreamAddress& address,
       co_return failure;
     }
   }
-  if (const auto self = self_; self != nullptr) {
-    auto proven = co_await introduce(connection, *self, peer);
+  if (self_ != nullptr) {
+    auto proven = co_await prove(connection, peer, opening);
     if (!proven) co_return proven.error();
     opened.proven = std::make_shared<const hop::ProvenPeer>(*std::move(proven));
   }
@@ -131,7 +150,7 @@ Task<Result<Pool::Opened>> Pool::open(const UpstreamAddress& address,
 }
 
 Task<Result<Pool::Opened>> Pool::open_any(const UpstreamAddress& address, SteadyPoint deadline,
-                                          std::string_view peer) {
+                                          std::string_view peer, Opening* opening) {
   std::vector<net::SocketAddress> addresses;
   if (const auto only = net::numeric(address.endpoint)) {
     addresses.push_back(*only);
@@ -143,10 +162,10 @@ Task<Result<Pool::Opened>> Pool::open_any(const UpstreamAddress& address, Steady
   Error last{ErrorKind::unresolved, other_side_, Retry::yes,
              address.endpoint.host + " has no address"};
   for (const net::SocketAddress& where : addresses) {
-    auto opened = co_await open(address, where, deadline, peer);
+    auto opened = co_await open(address, where, deadline, peer, opening);
     if (opened) co_return opened;
     last = opened.error();
-    if (core_.steady_now() >= deadline) break;
+    if (core_.steady_now() >= deadline || (opening != nullptr && opening->is_given_up_)) break;
   }
   co_return last;
 }
@@ -169,7 +188,7 @@ Task<Result<Pool::Slot>> Pool::enter(Upstream& upstream, const Endpoint& endpoin
 }
 
 Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPoint deadline,
-                                        std::string_view peer) {
+                                        std::string_view peer, Opening* opening) {
   Upstream& upstream = upstreams_[address];
   const bool queued = upstream.in_use >= terms_.connections;
   auto slot = co_await enter(upstream, address.endpoint, deadline);
@@ -180,7 +199,7 @@ Task<Result<Pool::Lease>> Pool::connect(const UpstreamAddress& address, SteadyPo
     const bool is_right = self_ == nullptr || lease.proven->name == peer;
     if (is_right && !lease.connection->is_stale()) co_return lease;
   }
-  auto opened = co_await open_any(address, deadline, peer);
+  auto opened = co_await open_any(address, deadline, peer, opening);
   if (!opened) co_return opened.error();
   lease.connection = std::move(opened->connection);
   lease.proven = std::move(opened->proven);

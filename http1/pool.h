@@ -78,14 +78,31 @@ class Pool final : public hop::Upstreams {
     std::shared_ptr<const hop::ProvenPeer> proven = nullptr;
   };
 
+  // Beside a wait for a new connection: until when the other side may take its time for the proof,
+  // and a way to end that wait. Outlives it.
+  class Opening {
+   public:
+    // Once, before the wait.
+    void expect_proof_by(SteadyPoint at) noexcept { proof_by_ = at; }
+    // A proof that is waited for, now or later, has timed out.
+    void give_up() noexcept;
+
+   private:
+    friend class Pool;
+    SteadyPoint proof_by_{};
+    Connection* connection_ = nullptr;  // on which it is waited for
+    bool is_given_up_ = false;
+  };
+
   // An idle connection, checked where `must_be_alive` (a request that can't be repeated), or a
   // nullopt; without suspending. `peer`: see UpstreamRequest.
   [[nodiscard]] std::optional<Lease> take_idle(const UpstreamAddress& address, bool must_be_alive,
                                                std::string_view peer = {});
   // Opens a new connection: waits for a slot, resolves, connects to each address in turn until
-  // `deadline`, shakes hands where the upstream is under TLS, and proves membership.
+  // `deadline`, shakes hands where the upstream is under TLS, and proves membership. Without an
+  // `opening` the proof is due at the deadline, too.
   Task<Result<Lease>> connect(const UpstreamAddress& address, SteadyPoint deadline,
-                              std::string_view peer = {});
+                              std::string_view peer = {}, Opening* opening = nullptr);
   // Back into the pool. Requires that the answer was read to its end and allows reuse.
   void give_back(const UpstreamAddress& address, Lease lease);
   // Closes idle connections that are too old. Called now and then by the core's owner.
@@ -113,9 +130,11 @@ class Pool final : public hop::Upstreams {
     std::shared_ptr<const hop::ProvenPeer> proven;
   };
   Task<Result<Opened>> open(const UpstreamAddress& address, const net::SocketAddress& where,
-                            SteadyPoint deadline, std::string_view peer);
+                            SteadyPoint deadline, std::string_view peer, Opening* opening);
   Task<Result<Opened>> open_any(const UpstreamAddress& address, SteadyPoint deadline,
-                                std::string_view peer);
+                                std::string_view peer, Opening* opening);
+  Task<Result<hop::ProvenPeer>> prove(Connection& connection, std::string_view peer,
+                                      Opening* opening);
   [[nodiscard]] bool is_still_proven(const hop::ProvenPeer* proven) const noexcept;
 
   net::Core& core_;

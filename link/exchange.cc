@@ -171,14 +171,10 @@ void Exchange::deliver(const Frame& frame) {
 void Exchange::fail(const Error& error) {
   failure_ = error;
   const auto link = std::exchange(link_, nullptr);
-  if (given_up_) {
-    // The member answers no probes either: what else waits on the link waits in vain.
-    link->close();
-  } else if (is_over_ && link->frames() == frames_before_) {
-    // The member may be slow, or the connection dead, which nobody would notice: what comes next
-    // goes over HTTP/1.1, and a new link.
-    link->retire();
-  }
+  // The member may be slow, or the connection dead, which nobody would notice: what comes next goes
+  // over HTTP/1.1, and a new link. Others may still be answered on this one: who watches over them
+  // gives them up, each for itself.
+  if (given_up_ || (is_over_ && link->frames() == frames_before_)) link->retire();
   go_on();
 }
 

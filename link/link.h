@@ -51,7 +51,6 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameSink 
   [[nodiscard]] std::optional<SteadyPoint> idle_since() const noexcept;
   // How many have come.
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
-  void close() noexcept { channel_.close(); }
 
  private:
   enum class State : std::uint8_t { free, asked, left };

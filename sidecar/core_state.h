@@ -61,7 +61,8 @@ struct CoreState {
         replicas(wire.members(the_core, [&counts](LinkEvent event) { counts.count_link(event); })),
         origins(wire.upstreams(the_core, ErrorSource::origin)),
         origin_access(the_core, the_shared.gates),
-        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), the_shared.troubles),
+        health(the_core, counts, wire.upstreams(the_core, ErrorSource::peer), repeats,
+               the_shared.troubles),
         near(snapshot->settings->near_cache_bytes, the_shared.forgotten),
         sheet(counts) {
     follow(snapshot);
@@ -83,8 +84,8 @@ struct CoreState {
   std::unique_ptr<hop::Upstreams> replicas;
   std::unique_ptr<hop::Upstreams> origins;
   hop::OriginAccess origin_access;
-  HealthWatch health;        // of the replicas
   net::RetryBudget repeats;  // of requests to replicas
+  HealthWatch health;        // of the replicas
   NearCache near;
   MethodAllowance rare_methods;
   metrics::CoreSheet& sheet;

@@ -11,10 +11,12 @@
 namespace ringside::sidecar {
 
 HealthWatch::HealthWatch(net::Core& core, metrics::CoreSheet& sheet,
-                         std::unique_ptr<hop::Upstreams> probes, Troubles& troubles)
+                         std::unique_ptr<hop::Upstreams> probes, net::RetryBudget& repeats,
+                         Troubles& troubles)
     : core_(core),
       sheet_(sheet),
       probes_(std::move(probes)),
+      repeats_(repeats),
       troubles_(troubles),
       sleep_(core),
       looked_(core.steady_now()),
@@ -314,9 +316,11 @@ bool HealthWatch::is_there(shard::MemberIndex index) const noexcept {
   return membership.is_ready(index) && membership.may_own(index) && !members_[index]->is_unproven;
 }
 
+// Another one that answers, as far as is known.
 bool HealthWatch::has_another(const Replica& replica) const noexcept {
   for (shard::MemberIndex index = 0; index < members_.size(); ++index) {
-    if (members_[index] != &replica && is_there(index)) return true;
+    const Replica* const other = members_[index];
+    if (other != &replica && is_there(index) && !other->is_silent) return true;
   }
   return false;
 }
@@ -356,11 +360,15 @@ void HealthWatch::hear(Replica& replica) {
 }
 
 // Who gives up here is resumed later, from the core's loop, so the list stays as it is meanwhile.
+// Those who have waited longest come first. Others may follow after the next probe.
 void HealthWatch::break_off(Replica& replica) noexcept {
+  const SteadyPoint now = core_.steady_now();
   const bool another = has_another(replica);
   for (Ask& ask : replica.waiting) {
-    const bool for_another = another && ask.break_off_ == BreakOff::for_another;
-    if (for_another || ask.break_off_ == BreakOff::always) ask.exchange_.give_up();
+    const bool can_be_repeated = ask.break_off_ == BreakOff::for_origin ||
+                                 (ask.break_off_ == BreakOff::for_another && another);
+    if (can_be_repeated && !ask.is_repeat_paid_) ask.is_repeat_paid_ = repeats_.spend(now);
+    if (ask.is_repeat_paid_ || ask.break_off_ == BreakOff::always) ask.exchange_.give_up();
   }
 }
 

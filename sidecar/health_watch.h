@@ -14,6 +14,7 @@
 #include "hop/upstream.h"
 #include "metrics/core_sheet.h"
 #include "net/core.h"
+#include "net/retry_budget.h"
 #include "net/waiter.h"
 #include "shard/topology.h"
 #include "sidecar/health.h"
@@ -31,9 +32,10 @@ class HealthWatch {
 
  public:
   // `probes`: the way to the replicas for probes alone.
-  // `unproven`: of all cores together.
+  // `repeats`: of the core's requests to replicas.
+  // `troubles`: of all cores together.
   HealthWatch(net::Core& core, metrics::CoreSheet& sheet, std::unique_ptr<hop::Upstreams> probes,
-              Troubles& troubles);
+              net::RetryBudget& repeats, Troubles& troubles);
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
   ~HealthWatch();
@@ -71,8 +73,13 @@ class HealthWatch {
 
   // Whether a request is broken off, by Exchange::give_up(), that waits for a replica which does
   // not answer a probe. Where nobody else can answer it in its place, to go on waiting is the
-  // better part.
-  enum class BreakOff { never, for_another, always };
+  // better part; so it is where the budget has no repeat left: many may wait for one replica.
+  enum class BreakOff {
+    never,
+    for_another,  // replica, where one answers, if the budget pays for the repeat
+    for_origin,   // or for a replica, if the budget pays
+    always,
+  };
 
   // A request to a replica, from before it is sent until its answer's head is there or it failed.
   // The watch and the exchange must outlive it.
@@ -83,6 +90,8 @@ class HealthWatch {
         hop::Exchange& exchange, BreakOff break_off);
     // How it ended; at most once.
     void end(const Result<void>& answered);
+    // It was broken off, and who answers in its place may be asked: the budget has paid for it.
+    [[nodiscard]] bool is_repeat_paid() const noexcept { return is_repeat_paid_; }
 
    private:
     friend class HealthWatch;
@@ -91,6 +100,7 @@ class HealthWatch {
     hop::Exchange& exchange_;
     const SteadyPoint began_;
     const BreakOff break_off_;
+    bool is_repeat_paid_ = false;
   };
 
   // Probes whoever is to be probed, until the core stops.
@@ -145,6 +155,7 @@ class HealthWatch {
   net::Core& core_;
   metrics::CoreSheet& sheet_;
   std::unique_ptr<hop::Upstreams> probes_;
+  net::RetryBudget& repeats_;
   Troubles& troubles_;
   std::shared_ptr<const Settings> followed_;
   // Of followed_, and those that were and are still waited for or probed.

@@ -39,11 +39,13 @@ Owners::Owners(CoreState& core, const Snapshot& snapshot, const Decision& decisi
       fields_(fields) {}
 
 hop::UpstreamLimits Owners::limits() const noexcept {
-  return {settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
+  hop::UpstreamLimits limits{settings_.connect_timeout, settings_.first_byte_timeout, deadline_};
+  limits.proof_timeout = limits::proof_timeout;
+  return limits;
 }
 
 Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
-                                          std::optional<shard::MemberIndex> before) {
+                                          std::optional<shard::MemberIndex> before, bool is_last) {
   const std::size_t size = fields_.text().size();
   fields_.add(http::internal::deadline,
               fmt::format_int(share_of_replica(wait_for_head()).count()).c_str());
@@ -55,10 +57,7 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
   outgoing_.fields = fields_.text();
   outgoing_.peer = settings_.membership->name(member);
   auto exchange = core_.replicas->exchange();
-  using BreakOff = HealthWatch::BreakOff;
-  const bool repeatable = outgoing_.body == nullptr && http::is_idempotent(outgoing_.method);
-  HealthWatch::Ask asked(core_.health, settings_, member, *exchange,
-                         repeatable ? BreakOff::for_another : BreakOff::never);
+  HealthWatch::Ask asked(core_.health, settings_, member, *exchange, break_off(is_last));
   Result<void> answered =
       co_await exchange->ask(settings_.membership->address(member), outgoing_, limits());
   if (answered && !settings_.peer_keys) {
@@ -68,6 +67,7 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
     }
   }
   asked.end(answered);
+  is_repeat_paid_ = asked.is_repeat_paid();
   fields_.cut(size);
   if (!answered) co_return answered.error();
   if (const auto other = exchange->head().fields.first(http::internal::topology)) {
@@ -76,6 +76,15 @@ Task<Owners::Outcome> Owners::ask_replica(shard::MemberIndex member,
   const auto holder = named_holder(exchange->head());
   if (holder) co_return Refusal{settings_.membership->topology->find(*holder)};
   co_return Answer{std::move(exchange), member};
+}
+
+// Where a replica is silent. An explanation says who is.
+HealthWatch::BreakOff Owners::break_off(bool is_last) const noexcept {
+  using BreakOff = HealthWatch::BreakOff;
+  if (explains_) return BreakOff::always;
+  if (outgoing_.body != nullptr || !http::is_idempotent(outgoing_.method)) return BreakOff::never;
+  if (may_ask_origins()) return BreakOff::for_origin;
+  return is_last ? BreakOff::never : BreakOff::for_another;
 }
 
 // For the head of a replica's answer, from now on. The time for the first byte begins when a body
@@ -92,7 +101,7 @@ bool Owners::may_repeat_after(const Error& failure) noexcept {
   const bool never_sent = failure.kind == ErrorKind::refused ||
                           failure.kind == ErrorKind::unresolved ||
                           failure.kind == ErrorKind::untrusted;
-  return never_sent || explains_ || core_.repeats.spend(core_.core.steady_now());
+  return never_sent || explains_ || is_repeat_paid_ || core_.repeats.spend(core_.core.steady_now());
 }
 
 void Owners::count_request() {
@@ -142,7 +151,7 @@ Task<Result<Owners::Answer>> Owners::ask_replicas() {
     next.reset();
     if (!before) before = passed_over_for(*member);
     asked.push_back(*member);
-    Outcome outcome = co_await ask_replica(*member, before);
+    Outcome outcome = co_await ask_replica(*member, before, asked.size() >= most);
     if (auto* answer = std::get_if<Answer>(&outcome)) co_return std::move(*answer);
     before = member;
     const std::string& name = settings_.membership->name(*member);

@@ -48,12 +48,15 @@ class Owners {
   };
   using Outcome = std::variant<Answer, Refusal, Error>;
   // `before`: whom it is asked instead of.
-  Task<Outcome> ask_replica(shard::MemberIndex member, std::optional<shard::MemberIndex> before);
+  // `is_last`: no other replica is asked after it.
+  Task<Outcome> ask_replica(shard::MemberIndex member, std::optional<shard::MemberIndex> before,
+                            bool is_last);
   Task<Result<Answer>> ask_replicas();
   Task<Result<Answer>> ask_replicas_or_origins(const http::RequestHead& request);
   Task<Result<Answer>> ask_origins();
   [[nodiscard]] std::optional<shard::MemberIndex> passed_over_for(shard::MemberIndex member) const;
   [[nodiscard]] bool can_be_asked(const Refusal& refusal) const;
+  [[nodiscard]] HealthWatch::BreakOff break_off(bool is_last) const noexcept;
   [[nodiscard]] Milliseconds wait_for_head() const noexcept;
   [[nodiscard]] hop::UpstreamLimits limits() const noexcept;
   [[nodiscard]] bool may_repeat_after(const Error& failure) noexcept;
@@ -69,6 +72,7 @@ class Owners {
   http::FieldLines& fields_;  // of the request for a replica, or the origin
   hop::UpstreamRequest outgoing_;
   bool explains_ = false;
+  bool is_repeat_paid_ = false;  // after the last one that was asked
   std::vector<std::string> in_vain_;
 };
 

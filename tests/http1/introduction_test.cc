@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <future>
 #include <string>
 
+#include "base/limits.h"
 #include "hop/peer_handshake.h"
 #include "http1/exchange.h"
 #include "http1/head_parser.h"
 #include "http1/pool.h"
+#include "net/waiter.h"
 #include "tests/http1/some_connection.h"
 #include "tests/http1/some_exchange.h"
 
@@ -32,13 +36,16 @@ std::shared_ptr<const hop::PeerIdentity> sidecar(const std::string& keys) {
   return member(hop::PeerRole::sidecar, "ringside-1", keys);
 }
 
-// A server that proves membership, and then tells who it takes the other side for.
-ScriptedPeer::Script replica(std::string name, const std::string& keys) {
+// A server that proves membership, and then tells who it takes the other side for. It says nothing
+// before `ready`.
+ScriptedPeer::Script replica(std::string name, const std::string& keys,
+                             const support::Gate* ready = nullptr) {
   const auto self = member(hop::PeerRole::replica, std::move(name), keys);
-  return [self](Stage& stage) {
+  return [self, ready](Stage& stage) {
     hop::PeerDoor door;
     while (true) {
       const std::string bytes = stage.read_request();
+      if (ready != nullptr) stage.wait(*ready);
       RequestHead request;
       ASSERT_TRUE(parse_request_head(bytes, HeadLimits::defaults(), request));
       Response response;
@@ -70,6 +77,26 @@ class IntroductionTest : public OneCore {
     const auto body = co_await whole_body(*exchange);
     if (body) outcome.body = *body;
   }
+
+  static constexpr Milliseconds to_connect{1'000}, far{30'000};
+
+  // Says in outcome_ how it went.
+  [[nodiscard]] std::future<void> start_asking(const Endpoint& address) {
+    return support::start_on(core(), [this, address]() -> Task<void> {
+      Pool pool(core(), ErrorSource::peer);
+      pool.introduce_as(sidecar(old_key));
+      hop::UpstreamRequest request = some_request("GET");
+      request.peer = "cache-0";
+      const auto exchange = pool.exchange();
+      exchange_ = exchange.get();
+      hop::UpstreamLimits limits{to_connect, far, clock_.steady_now() + far};
+      limits.proof_timeout = far;
+      outcome_ = co_await exchange->ask(address, request, limits);
+    });
+  }
+
+  std::atomic<hop::Exchange*> exchange_{nullptr};
+  Result<void> outcome_ = Error{};
 };
 
 TEST_F(IntroductionTest, AConnectionIsProvedOnceAndThenUsedAgain) {
@@ -85,6 +112,38 @@ TEST_F(IntroductionTest, AConnectionIsProvedOnceAndThenUsedAgain) {
   });
   EXPECT_EQ(peer.connections(), 1U);
   EXPECT_EQ(peer.requests(), 2U + 3U);
+}
+
+// Replicas that were late with many proofs at once were taken for unreachable.
+TEST_F(IntroductionTest, AProofMayTakeLongerThanAConnection) {
+  support::Gate ready;
+  ScriptedPeer late(replica("cache-0", old_key, &ready));
+  const SteadyPoint connected_by = clock_.steady_now() + to_connect;
+  const auto asked = start_asking(late.address());
+  ASSERT_TRUE(support::eventually([&] { return late.requests() == 1; }));
+  auto passed = support::start_on(core(), [&]() -> Task<void> {
+    net::Waiter waiter(core());
+    co_await waiter.wait(connected_by);
+  });
+  clock_.advance(to_connect + limits::deadline_tick);
+  passed.get();
+  ready.open();
+  asked.wait();
+  EXPECT_TRUE(outcome_);
+}
+
+TEST_F(IntroductionTest, AProofThatIsGivenUpIsWaitedForNoLonger) {
+  ScriptedPeer silent([](Stage& stage) {
+    stage.read_request();
+    stage.stall();
+  });
+  const auto asked = start_asking(silent.address());
+  ASSERT_TRUE(support::eventually([&] { return silent.requests() == 1; }));
+  cores_.on_each([this](net::Core&) { exchange_.load()->give_up(); });
+  asked.wait();
+  ASSERT_FALSE(outcome_);
+  EXPECT_EQ(outcome_.error().kind, ErrorKind::timeout);
+  EXPECT_EQ(outcome_.error().retry, Retry::yes);  // nobody has seen the request
 }
 
 TEST_F(IntroductionTest, WithoutAnIdentityNothingIsSaidOfIt) {

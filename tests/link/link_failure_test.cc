@@ -283,18 +283,25 @@ TEST_F(LinkFailureTest, AfterATimeoutASilentLinkServesThoseOnItAndNobodyElse) {
 }
 
 // A member that nobody has heard of since, on the link or by probes, has no use for a link.
-TEST_F(LinkFailureTest, GivingUpEndsALinkThatIsSilent) {
+// They were cut off with it, and the budget did not pay for a repeat of each.
+TEST_F(LinkFailureTest, WhoIsGivenUpLeavesOthersOnASilentLinkToTheirOwnWatch) {
   Gate came;
+  Gate came_too;
+  Gate goes_on;
   ScriptedPeer peer(member([&](Stage& stage) {
-    read_request_frame(stage);
-    read_request_frame(stage);
+    const Stream first = read_request_frame(stage).stream;
     came.open();
+    read_request_frame(stage);
+    came_too.open();
+    stage.wait(goes_on);
+    stage.send(answer_frame(first, "late"));
     stage.stall();
   }));
   open_link(peer.address());
   clock_.advance(Milliseconds{1});  // what was heard before was heard earlier
   Outcome other;
   auto asking_too = start_asking(peer.address(), other);
+  ASSERT_TRUE(came.wait());
   std::unique_ptr<hop::Exchange> exchange;
   std::optional<Error> error;
   auto asking = support::start_on(core(), [&]() -> Task<void> {
@@ -305,15 +312,17 @@ TEST_F(LinkFailureTest, GivingUpEndsALinkThatIsSilent) {
     if (!answered) error = answered.error();
     exchange = nullptr;
   });
-  ASSERT_TRUE(came.wait());
+  ASSERT_TRUE(came_too.wait());
   core().post([&] { exchange->give_up(); });
   asking.get();
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind, ErrorKind::timeout);
   EXPECT_EQ(error->retry, Retry::yes);
-  asking_too.get();
-  EXPECT_EQ(other.body, "plain");
   EXPECT_FALSE(has_link(peer.address()));
+  EXPECT_EQ(asked(peer.address()).body, "plain");
+  goes_on.open();
+  asking_too.get();
+  EXPECT_EQ(other.body, "late");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -16,11 +17,6 @@ using support::ScriptedPeer;
 using support::Stage;
 
 void read_and_close(Stage& stage) { stage.read_request(); }
-
-void read_and_stall(Stage& stage) {
-  stage.read_request();
-  stage.stall();
-}
 
 TEST(Forwarding, EveryKeyGoesToItsOwner) {
   const ScriptedPeer a(always(hit_of("cache-0")));

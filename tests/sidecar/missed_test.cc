@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -79,8 +80,6 @@ TEST(MissedTable, OfThoseWhoWereMembersSomeAreRemembered) {
   static_cast<void>(table.follow(members({"one-more", "and-one-more"})));
   EXPECT_NE(table.follow(members({"first"})), first);
 }
-
-bool is_probe(std::string_view head) { return head.starts_with("OPTIONS * HTTP/1.1\r\n"); }
 
 // A replica that confirms nothing while it is deaf, and answers all else.
 ScriptedPeer::Script hearing(const std::atomic<bool>& deaf) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -14,11 +15,6 @@ using support::Gate;
 using support::refusing_address;
 using support::ScriptedPeer;
 using support::Stage;
-
-// By whom, as the Cache-Status of hit_of tells.
-std::string replica_of(const support::Reply& reply) {
-  return reply.field("cache-status").substr(0, 7);
-}
 
 // It keeps its keys, and is asked for them when nobody else is left.
 TEST(Readiness, AMemberThatIsNotReadyIsAskedLast) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -12,25 +13,9 @@ namespace {
 using metrics::ProbeAnswer;
 using support::always;
 using support::eventually;
-using support::Gate;
 using support::refusing_address;
 using support::ScriptedPeer;
 using support::Stage;
-
-const std::string probe_answer = support::answer("200 OK", "", "");
-
-bool is_probe(std::string_view head) { return head.starts_with("OPTIONS * HTTP/1.1\r\n"); }
-
-std::size_t probes_of(const ScriptedPeer& peer) {
-  std::size_t probes = 0;
-  for (const std::string& head : peer.heads()) probes += is_probe(head) ? 1 : 0;
-  return probes;
-}
-
-void read_and_stall(Stage& stage) {
-  stage.read_request();
-  stage.stall();
-}
 
 // A replica that ends every connection while it is down.
 ScriptedPeer::Script up_and_down(const std::atomic<bool>& up, std::string answer) {
@@ -41,30 +26,6 @@ ScriptedPeer::Script up_and_down(const std::atomic<bool>& up, std::string answer
       stage.send(is_probe(request) ? probe_answer : answer);
     }
   };
-}
-
-std::uint64_t ejections(const SomeSidecar& sidecar, std::string_view replica) {
-  for (const auto& shard : sidecar.totals().shards) {
-    if (shard.name == replica) return shard.of("ringside_replica_ejections_total");
-  }
-  return 0;
-}
-
-std::size_t ejected_now(const SomeSidecar& sidecar) {
-  std::size_t ejected = 0;
-  for (const auto& shard : sidecar.totals().shards)
-    ejected += shard.of("ringside_replicas_ejected");
-  return ejected;
-}
-
-bool will_have_probed(const SomeSidecar& sidecar, ProbeAnswer answer, std::uint64_t times) {
-  return eventually(
-      [&] { return sidecar.totals().of("ringside_replica_probes_total", answer) == times; });
-}
-
-// By whom, as the Cache-Status of hit_of tells.
-std::string replica_of(const support::Reply& reply) {
-  return reply.field("cache-status").substr(0, 7);
 }
 
 TEST(ReplicaHealth, AReplicaThatFailsIsPassedOverUntilItAnswersAProbe) {
@@ -127,103 +88,6 @@ TEST(ReplicaHealth, AReplicaThatReturnsGetsItsKeysByAndBy) {
   }
   EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), limits::ejection_failures)
       << "a detour is no retry";
-}
-
-TEST(ReplicaHealth, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
-  const ScriptedPeer silent(read_and_stall);
-  const ScriptedPeer alive(always(hit_of("cache-1")));
-  const auto settings = settings_for({silent.address(), alive.address()});
-  SomeSidecar sidecar(settings);
-  const auto path = path_of(*settings, {0, 1});
-  std::vector<support::TestClient> waiting;
-  for (int i = 0; i < 3; ++i) {
-    waiting.push_back(sidecar.client());
-    waiting.back().send(support::get_request(path));
-  }
-  ASSERT_TRUE(eventually([&] { return silent.requests() == 3; }));
-  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
-  ASSERT_TRUE(eventually([&] { return probes_of(silent) == 1; }));
-  EXPECT_EQ(alive.requests(), 0U);
-  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
-  for (auto& client : waiting) EXPECT_EQ(replica_of(client.read()), "cache-1");
-  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
-  EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
-  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
-  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
-}
-
-TEST(ReplicaHealth, ASlowOriginIsNoFailedReplica) {
-  Gate origin_answers;
-  const ScriptedPeer waiting([&](Stage& stage) {
-    if (is_probe(stage.read_request())) {
-      stage.send(probe_answer);
-      return;
-    }
-    stage.wait(origin_answers);
-    stage.send(hit_of("cache-0"));
-  });
-  const ScriptedPeer other(always(hit_of("cache-1")));
-  const auto settings = settings_for({waiting.address(), other.address()});
-  SomeSidecar sidecar(settings);
-  auto client = sidecar.client();
-  client.send(support::get_request(path_of(*settings, {0, 1})));
-  ASSERT_TRUE(eventually([&] { return waiting.requests() == 1; }));
-  for (std::uint64_t probes = 1; probes <= 5; ++probes) {
-    sidecar.clock().advance(limits::probe_interval + limits::deadline_tick);
-    ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, probes));
-  }
-  origin_answers.open();
-  EXPECT_EQ(replica_of(client.read()), "cache-0");
-  EXPECT_EQ(ejections(sidecar, "cache-0"), 0U);
-  EXPECT_EQ(other.requests(), 0U);
-}
-
-// So many that they would, by their number alone.
-TEST(ReplicaHealth, WaitsThatRanOutForASlowOriginDoNotEject) {
-  const ScriptedPeer waiting([](Stage& stage) {
-    if (!is_probe(stage.read_request())) stage.stall();
-    stage.send(probe_answer);
-  });
-  SomeSidecar sidecar({waiting.address(), waiting.address()}, [](Settings& change) {
-    change.first_byte_timeout = change.request_deadline = Milliseconds{60'000};
-  });
-  std::vector<support::TestClient> clients;
-  for (unsigned i = 0; i < limits::ejection_failures + 1; ++i) {
-    clients.push_back(sidecar.client());
-    clients.back().send(support::get_request("/"));
-  }
-  ASSERT_TRUE(eventually([&] { return waiting.requests() == clients.size(); }));
-  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
-  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, 1));
-  sidecar.clock().advance(Milliseconds{60'000});
-  for (auto& client : clients) EXPECT_EQ(client.read().status, 504);
-  EXPECT_EQ(ejected_now(sidecar), 0U);
-}
-
-TEST(ReplicaHealth, WhatMayNotBeRepeatedGoesOnWaiting) {
-  Gate resumes;
-  const ScriptedPeer stopped([&](Stage& stage) {
-    if (is_probe(stage.read_request())) stage.stall();
-    stage.wait(resumes);
-    stage.send(hit_of("cache-0"));
-  });
-  const ScriptedPeer other(always(hit_of("cache-1")));
-  const auto settings = settings_for({stopped.address(), other.address()});
-  SomeSidecar sidecar(settings);
-  auto client = sidecar.client();
-  client.send(post(path_of(*settings, {0, 1}), "order"));
-  ASSERT_TRUE(eventually([&] { return stopped.requests() == 1; }));
-  // The wait begins when the sidecar knows that the body is out, which may be after this.
-  ASSERT_TRUE(eventually([&] {
-    sidecar.clock().advance(limits::deadline_tick);
-    return ejected_now(sidecar) == 1;
-  }));
-  resumes.open();
-  const auto reply = client.read();
-  EXPECT_EQ(reply.status, 200);
-  EXPECT_EQ(replica_of(reply), "cache-0");
-  ASSERT_EQ(other.requests(), 1U);  // told what is invalid now; not the order
-  EXPECT_EQ(other.heads().back().find("OPTIONS "), 0U);
 }
 
 TEST(ReplicaHealth, NoMoreThanAShareIsEjected) {

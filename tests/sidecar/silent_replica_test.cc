@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/sidecar/probed_replica.h"
+#include "tests/sidecar/some_sidecar.h"
+
+// Who waits for a replica that says nothing.
+namespace ringside::sidecar {
+namespace {
+
+using metrics::ProbeAnswer;
+using support::always;
+using support::eventually;
+using support::Gate;
+using support::ScriptedPeer;
+using support::Stage;
+
+// Answers no probe.
+ScriptedPeer::Script silent_until(const Gate& resumes, std::string answer) {
+  return [&resumes, answer = std::move(answer)](Stage& stage) {
+    if (is_probe(stage.read_request())) stage.stall();
+    stage.wait(resumes);
+    stage.send(answer);
+  };
+}
+
+TEST(SilentReplica, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
+  const ScriptedPeer silent(read_and_stall);
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const auto settings = settings_for({silent.address(), alive.address()});
+  SomeSidecar sidecar(settings);
+  const auto path = path_of(*settings, {0, 1});
+  std::vector<support::TestClient> waiting;
+  for (int i = 0; i < 3; ++i) {
+    waiting.push_back(sidecar.client());
+    waiting.back().send(support::get_request(path));
+  }
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 3; }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return probes_of(silent) == 1; }));
+  EXPECT_EQ(alive.requests(), 0U);
+  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+  for (auto& client : waiting) EXPECT_EQ(replica_of(client.read()), "cache-1");
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 1U);
+  EXPECT_EQ(replica_of(sidecar.get(path)), "cache-1");
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
+}
+
+TEST(SilentReplica, WhereAllAreSilentTheLastOneIsWaitedFor) {
+  Gate resumes;
+  const ScriptedPeer silent(read_and_stall);
+  const ScriptedPeer late(silent_until(resumes, hit_of("cache-1")));
+  const auto settings = settings_for({silent.address(), late.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(support::get_request(path_of(*settings, {0, 1})));
+  for (const ScriptedPeer* asked : {&silent, &late}) {
+    ASSERT_TRUE(eventually([&] { return asked->requests() == 1; }));
+    sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+    ASSERT_TRUE(eventually([&] { return probes_of(*asked) == 1; }));
+    sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+  }
+  ASSERT_TRUE(eventually([&] {
+    return sidecar.totals().of("ringside_replica_probes_total", ProbeAnswer::failed) >= 2;
+  }));
+  resumes.open();
+  EXPECT_EQ(replica_of(client.read()), "cache-1");
+}
+
+// They failed, though the replica was only late, and so did all others who had to be repeated.
+TEST(SilentReplica, WhomTheBudgetCantRepeatGoesOnWaiting) {
+  Gate resumes;
+  const ScriptedPeer late(silent_until(resumes, hit_of("cache-0")));
+  const ScriptedPeer alive(always(hit_of("cache-1")));
+  const auto settings = settings_for({late.address(), alive.address()});
+  SomeSidecar sidecar(settings);
+  constexpr std::size_t left_over = 5;
+  std::vector<support::TestClient> waiting;
+  for (std::size_t i = 0; i < limits::retry_budget_floor + left_over; ++i) {
+    waiting.push_back(sidecar.client());
+    waiting.back().send(support::get_request(path_of(*settings, {0, 1})));
+    ASSERT_TRUE(eventually([&] { return late.requests() == waiting.size(); }));
+  }
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return probes_of(late) == 1; }));
+  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+  for (std::size_t i = 0; i < limits::retry_budget_floor; ++i) {
+    EXPECT_EQ(replica_of(waiting[i].read()), "cache-1") << i;
+  }
+  EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), limits::retry_budget_floor);
+  resumes.open();
+  for (std::size_t i = limits::retry_budget_floor; i < waiting.size(); ++i) {
+    EXPECT_EQ(replica_of(waiting[i].read()), "cache-0") << i;
+  }
+}
+
+TEST(SilentReplica, ASlowOriginIsNoFailedReplica) {
+  Gate origin_answers;
+  const ScriptedPeer waiting([&](Stage& stage) {
+    if (is_probe(stage.read_request())) {
+      stage.send(probe_answer);
+      return;
+    }
+    stage.wait(origin_answers);
+    stage.send(hit_of("cache-0"));
+  });
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({waiting.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(support::get_request(path_of(*settings, {0, 1})));
+  ASSERT_TRUE(eventually([&] { return waiting.requests() == 1; }));
+  for (std::uint64_t probes = 1; probes <= 5; ++probes) {
+    sidecar.clock().advance(limits::probe_interval + limits::deadline_tick);
+    ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, probes));
+  }
+  origin_answers.open();
+  EXPECT_EQ(replica_of(client.read()), "cache-0");
+  EXPECT_EQ(ejections(sidecar, "cache-0"), 0U);
+  EXPECT_EQ(other.requests(), 0U);
+}
+
+// So many that they would, by their number alone.
+TEST(SilentReplica, WaitsThatRanOutForASlowOriginDoNotEject) {
+  const ScriptedPeer waiting([](Stage& stage) {
+    if (!is_probe(stage.read_request())) stage.stall();
+    stage.send(probe_answer);
+  });
+  SomeSidecar sidecar({waiting.address(), waiting.address()}, [](Settings& change) {
+    change.first_byte_timeout = change.request_deadline = Milliseconds{60'000};
+  });
+  std::vector<support::TestClient> clients;
+  for (unsigned i = 0; i < limits::ejection_failures + 1; ++i) {
+    clients.push_back(sidecar.client());
+    clients.back().send(support::get_request("/"));
+  }
+  ASSERT_TRUE(eventually([&] { return waiting.requests() == clients.size(); }));
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::answered, 1));
+  sidecar.clock().advance(Milliseconds{60'000});
+  for (auto& client : clients) EXPECT_EQ(client.read().status, 504);
+  EXPECT_EQ(ejected_now(sidecar), 0U);
+}
+
+TEST(SilentReplica, WhatMayNotBeRepeatedGoesOnWaiting) {
+  Gate resumes;
+  const ScriptedPeer stopped(silent_until(resumes, hit_of("cache-0")));
+  const ScriptedPeer other(always(hit_of("cache-1")));
+  const auto settings = settings_for({stopped.address(), other.address()});
+  SomeSidecar sidecar(settings);
+  auto client = sidecar.client();
+  client.send(post(path_of(*settings, {0, 1}), "order"));
+  ASSERT_TRUE(eventually([&] { return stopped.requests() == 1; }));
+  // The wait begins when the sidecar knows that the body is out, which may be after this.
+  ASSERT_TRUE(eventually([&] {
+    sidecar.clock().advance(limits::deadline_tick);
+    return ejected_now(sidecar) == 1;
+  }));
+  resumes.open();
+  const auto reply = client.read();
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(replica_of(reply), "cache-0");
+  ASSERT_EQ(other.requests(), 1U);  // told what is invalid now; not the order
+  EXPECT_EQ(other.heads().back().find("OPTIONS "), 0U);
+}
+
+}  // namespace
+}  // namespace ringside::sidecar
