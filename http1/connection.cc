@@ -347,7 +347,8 @@ Task<Result<void>> Connection::wait_writable() {
 
 Task<Result<void>> Connection::write_rest(std::span<const std::string_view> buffers,
                                           std::size_t written,
-                                          std::optional<Milliseconds> stall_timeout) {
+                                          std::optional<Milliseconds> stall_timeout,
+                                          const std::function<void()>* took) {
   std::vector<std::string_view> rest(buffers.begin(), buffers.end());
   std::size_t first = 0;
   while (true) {
@@ -360,12 +361,13 @@ Task<Result<void>> Connection::write_rest(std::span<const std::string_view> buff
     const auto sent = write_now(std::span(rest).subspan(first));
     if (!sent) co_return sent.error();
     written = *sent;
+    if (took != nullptr && written > 0) (*took)();
   }
 }
 
 Task<Result<void>> Connection::write(std::span<const std::string_view> buffers,
-                                     Milliseconds stall_timeout) {
-  set_deadline(stall_timeout);
+                                     std::optional<Milliseconds> stall_timeout) {
+  if (stall_timeout) set_deadline(*stall_timeout);
   const auto written = write_now(buffers);
   if (!written) co_return written.error();
   if (*written == size_of(buffers)) co_return Result<void>();
@@ -373,10 +375,7 @@ Task<Result<void>> Connection::write(std::span<const std::string_view> buffers,
 }
 
 Task<Result<void>> Connection::write(std::span<const std::string_view> buffers) {
-  const auto written = write_now(buffers);
-  if (!written) co_return written.error();
-  if (*written == size_of(buffers)) co_return Result<void>();
-  co_return co_await write_rest(buffers, *written);
+  return write(buffers, std::nullopt);
 }
 
 bool Connection::anything_arrived() noexcept {

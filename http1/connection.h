@@ -152,14 +152,17 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   [[nodiscard]] std::optional<Result<std::size_t>> read_now(std::span<char> to);
 
   // Writes all of `buffers`; the other side must take some of it every `stall_timeout`.
-  Task<Result<void>> write(std::span<const std::string_view> buffers, Milliseconds stall_timeout);
+  Task<Result<void>> write(std::span<const std::string_view> buffers,
+                           std::optional<Milliseconds> stall_timeout);
   // The same before the deadline that is set.
   Task<Result<void>> write(std::span<const std::string_view> buffers) override;
   // The same without suspending: how much the socket took at once (all, most of the time). The rest
   // is written with write_rest.
   Result<std::size_t> write_now(std::span<const std::string_view> buffers);
+  // `took`, which must outlive it, is called whenever the other side has taken some of it.
   Task<Result<void>> write_rest(std::span<const std::string_view> buffers, std::size_t written,
-                                std::optional<Milliseconds> stall_timeout = {});
+                                std::optional<Milliseconds> stall_timeout = {},
+                                const std::function<void()>* took = nullptr);
 
   // Until the socket takes more, or the deadline.
   Task<Result<void>> wait_writable();

@@ -1,6 +1,7 @@
 #include "http1/response_writer.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -29,7 +30,12 @@ std::size_t ResponseWriter::size_bytes() const noexcept {
 
 Task<Result<void>> ResponseWriter::write_rest(const Response& response, std::size_t taken) {
   handler_.stalled(response, client_);
-  const auto flushed = co_await client_.write_rest(buffers_, taken, io_timeout_);
+  // It then begins to wait anew.
+  const std::function<void()> took = [&] {
+    handler_.resumed();
+    handler_.stalled(response, client_);
+  };
+  const auto flushed = co_await client_.write_rest(buffers_, taken, io_timeout_, &took);
   handler_.resumed();
   co_return flushed;
 }

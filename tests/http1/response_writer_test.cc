@@ -28,12 +28,16 @@ struct Told final : hop::Handler {
   [[nodiscard]] std::uint32_t requests_per_connection() const override { return 1; }
   Task<void> answer(RequestHead&, Caller&, Response&) override { co_return; }
   void refuse(const Error&, Response&) override {}
-  void stalled(const Response&, net::Closable& client) override { waits_for = &client; }
+  void stalled(const Response&, net::Closable& client) override {
+    waits_for = &client;
+    ++waits;
+  }
   void resumed() override { waits_for = nullptr; }
   void sent(const hop::Sent&) override {}
   [[nodiscard]] hop::AccessNotes access_notes() const override { return {}; }
 
   std::atomic<net::Closable*> waits_for{nullptr};
+  std::atomic<unsigned> waits{0};
 };
 
 // Writes a response whose body is that of a message which `from` sends, to `to`.
@@ -212,6 +216,26 @@ TEST_F(ResponseWriterTest, WhatAClientHasNotTakenIsNotCountedAsSent) {
     EXPECT_GT(outcome->sent.body_bytes, 0U);
     EXPECT_LT(outcome->sent.body_bytes, made_.size());
   }
+}
+
+// Else whoever takes a long body without a pause is taken for one who has taken nothing for as
+// long.
+TEST_F(ResponseWriterTest, AClientThatTakesSomethingIsWaitedForAnew) {
+  made_.assign(64 * limits::kMiB, 'x');
+  RawSocket from;
+  RawSocket to;
+  std::optional<Written> outcome;
+  auto end = start_writing(from, to, true, outcome);
+  from.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  ASSERT_TRUE(eventually([this] { return told_.waits_for != nullptr; }));
+  std::string got;
+  while (got.size() < made_.size() && !to.receive(got, limits::kMiB)) {
+  }
+  end.get();
+  EXPECT_EQ(told_.waits_for, nullptr);
+  EXPECT_GT(told_.waits, 1U);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->sent.failure);
 }
 
 TEST_F(ResponseWriterTest, EachPieceHasItsOwnTime) {

@@ -283,7 +283,7 @@ TEST_F(LinkFailureTest, AfterATimeoutASilentLinkServesThoseOnItAndNobodyElse) {
 }
 
 // A member that nobody has heard of since, on the link or by probes, has no use for a link.
-// They were cut off with it, and the budget did not pay for a repeat of each.
+// The others were cut off with it, and the budget did not pay for a repeat of each.
 TEST_F(LinkFailureTest, WhoIsGivenUpLeavesOthersOnASilentLinkToTheirOwnWatch) {
   Gate came;
   Gate came_too;
