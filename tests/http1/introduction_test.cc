@@ -62,6 +62,8 @@ ScriptedPeer::Script replica(std::string name, const std::string& keys,
 
 class IntroductionTest : public OneCore {
  protected:
+  static constexpr Milliseconds to_connect{1'000}, far{30'000};
+
   struct Outcome {
     Result<void> asked = Error{};
     std::string body;
@@ -70,15 +72,12 @@ class IntroductionTest : public OneCore {
     auto exchange = pool.exchange();
     hop::UpstreamRequest request = some_request("GET");
     request.peer = peer;
-    constexpr Milliseconds far{10'000};
     outcome.asked = co_await exchange->ask(address, request, {far, far, clock_.steady_now() + far});
     outcome.body.clear();
     if (!outcome.asked) co_return;
     const auto body = co_await whole_body(*exchange);
     if (body) outcome.body = *body;
   }
-
-  static constexpr Milliseconds to_connect{1'000}, far{30'000};
 
   // Says in outcome_ how it went.
   [[nodiscard]] std::future<void> start_asking(const Endpoint& address) {
