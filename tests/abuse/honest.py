@@ -2,7 +2,6 @@
 
 Of their requests most are for few targets, hits after the first time; one in ten is a miss.
 Connections are kept for a while and then made anew, so that who is not let in is noticed.
-On a slow machine they go on until they have been answered often enough to judge by.
 """
 
 import http.client
@@ -18,8 +17,6 @@ STORED = 50
 MISS_EVERY = 10
 REQUESTS_OF_A_CONNECTION = 20
 SHOWN = 5
-ANSWERED_LEAST = 101
-PATIENCE_S = WAIT_S / 2
 
 
 class Honest:
@@ -30,16 +27,11 @@ class Honest:
         self.took_hits_s: list[float] = []
         self.wrong: list[str] = []
         self.failed: list[str] = []
-        self.until = time.monotonic() + PATIENCE_S
-
-    def has_enough(self) -> bool:
-        was_answered = len(self.took_s) >= ANSWERED_LEAST
-        return was_answered or bool(self.failed) or time.monotonic() > self.until
 
     def work(self, worker: int, is_over) -> None:
         connection = None
         number = 0
-        while not (is_over() and self.has_enough()):
+        while not is_over():
             if number % REQUESTS_OF_A_CONNECTION == 0:
                 if connection:
                     connection.close()
