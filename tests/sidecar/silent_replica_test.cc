@@ -27,6 +27,13 @@ ScriptedPeer::Script silent_until(const Gate& resumes, std::string answer) {
   };
 }
 
+// Time passes until the replica, which is waited for, is probed and has not answered in time.
+void let_a_probe_fail(SomeSidecar& sidecar, const ScriptedPeer& silent) {
+  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return probes_of(silent) == 1; }));
+  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+}
+
 TEST(SilentReplica, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
   const ScriptedPeer silent(read_and_stall);
   const ScriptedPeer alive(always(hit_of("cache-1")));
@@ -60,9 +67,7 @@ TEST(SilentReplica, WhereAllAreSilentTheLastOneIsWaitedFor) {
   client.send(support::get_request(path_of(*settings, {0, 1})));
   for (const ScriptedPeer* asked : {&silent, &late}) {
     ASSERT_TRUE(eventually([&] { return asked->requests() == 1; }));
-    sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
-    ASSERT_TRUE(eventually([&] { return probes_of(*asked) == 1; }));
-    sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+    let_a_probe_fail(sidecar, *asked);
   }
   ASSERT_TRUE(eventually([&] {
     return sidecar.totals().of("ringside_replica_probes_total", ProbeAnswer::failed) >= 2;
@@ -85,9 +90,7 @@ TEST(SilentReplica, WhomTheBudgetCantRepeatGoesOnWaiting) {
     waiting.back().send(support::get_request(path_of(*settings, {0, 1})));
     ASSERT_TRUE(eventually([&] { return late.requests() == waiting.size(); }));
   }
-  sidecar.clock().advance(limits::suspicion_after + limits::deadline_tick);
-  ASSERT_TRUE(eventually([&] { return probes_of(late) == 1; }));
-  sidecar.clock().advance(limits::probe_timeout + limits::deadline_tick);
+  let_a_probe_fail(sidecar, late);
   for (std::size_t i = 0; i < limits::retry_budget_floor; ++i) {
     EXPECT_EQ(replica_of(waiting[i].read()), "cache-1") << i;
   }
