@@ -50,7 +50,6 @@ constexpr size_t client_read_size_bytes = 16 * kKiB;
 constexpr size_t upstream_buffer_start_bytes = 20 * kKiB;  // grows to a body piece
 // read and relayed at once; what the receiver does not take is not read
 constexpr size_t body_piece_size_bytes = 64 * kKiB;
-constexpr size_t write_size_bytes = 512 * kKiB;  // {} written in a turn | the rest in the next
 // {} that an unstored flight may run ahead | a fetch that is not to be stored waits for the
 // fastest of its readers
 constexpr size_t flight_window_bytes = kMiB;

@@ -130,15 +130,10 @@ Transport::Attempt KernelTransport::write_now(std::span<const std::string_view> 
   if (tls_) return write_tls(buffers);
   std::array<iovec, buffers_at_once> pieces;
   std::size_t count = 0;
-  // Others have their turn before the rest; and the kernel, which asks for more only when little is
-  // unsent, then keeps less of what nobody takes.
-  std::size_t left = limits::write_size_bytes;
   for (const std::string_view buffer : buffers.first(std::min(buffers.size(), pieces.size()))) {
     if (buffer.empty()) continue;
-    const std::size_t size = std::min(buffer.size(), left);
     // The kernel only reads.
-    pieces[count++] = {const_cast<char*>(buffer.data()), size};
-    if ((left -= size) == 0) break;
+    pieces[count++] = {const_cast<char*>(buffer.data()), buffer.size()};
   }
   if (count == 0) return {};
   msghdr message{};
@@ -150,7 +145,6 @@ Transport::Attempt KernelTransport::write_now(std::span<const std::string_view> 
 Transport::Attempt KernelTransport::write_tls(std::span<const std::string_view> buffers) {
   Attempt attempt;
   for (const std::string_view buffer : buffers) {
-    if (attempt.bytes >= limits::write_size_bytes) break;
     std::size_t done = 0;
     while (done < buffer.size()) {
       const auto step = tls_->write(buffer.data() + done, buffer.size() - done);

@@ -187,19 +187,6 @@ TEST_F(ConnectionTest, WritesAllOfMoreThanTheSocketTakes) {
   EXPECT_TRUE(got == "head" + large + "tail");
 }
 
-// Of a large body the kernel took 4 MiB at once, for each of hundreds who read nothing, and who
-// waited for their turn waited for all of that.
-TEST_F(ConnectionTest, AWriteTakesNoMoreThanItsTurn) {
-  const std::string large(20'000'000, 'w');
-  run_with(ErrorSource::client, [&](Connection& connection, RawSocket&) -> Task<void> {
-    const std::array<std::string_view, 2> buffers{"head", large};
-    const auto written = connection.write_now(buffers);
-    EXPECT_TRUE(written && *written > 0);
-    EXPECT_LE(*written, limits::write_size_bytes);
-    co_return;
-  });
-}
-
 TEST_F(ConnectionTest, AWriteThatNobodyTakesEndsAtItsDeadline) {
   const std::string large(20'000'000, 'w');
   for (const bool each_step : {false, true}) {
