@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -57,7 +58,10 @@ DnsPace quick() {
 
 class Watching {
  public:
-  explicit Watching(const DnsTarget& target, DnsPace pace = quick(), std::string resolv_conf = {}) {
+  // It asks at once; `replies` are there before.
+  explicit Watching(const DnsTarget& target, DnsPace pace = quick(), std::string resolv_conf = {},
+                    const std::map<std::string, NameReply>& replies = {}) {
+    for (const auto& [name, reply] : replies) server.set(name, reply);
     discovery_ = watch_dns(
         target, clock,
         [this](const Roster& roster) {
@@ -164,9 +168,9 @@ TEST(DnsDiscovery, PodsComeRestartAndGo) {
 }
 
 TEST(DnsDiscovery, WithoutServiceRecordsAddressesAreNames) {
-  Watching watching({"plain.test", "8080"});
-  watching.server.set("plain.test",
-                      {ReplyKind::records, {{"10.0.0.2"}, {"fd00::1"}, {"10.0.0.1"}}});
+  // Set between the two questions for addresses, they were a member of fd00::1 alone at first.
+  const NameReply addresses{ReplyKind::records, {{"10.0.0.2"}, {"fd00::1"}, {"10.0.0.1"}}};
+  Watching watching({"plain.test", "8080"}, quick(), {}, {{"plain.test", addresses}});
   ASSERT_TRUE(watching.comes_to("10.0.0.1@10.0.0.1:8080 10.0.0.2@10.0.0.2:8080"));
   watching.server.set("plain.test", {ReplyKind::records, {{"fd00::1"}}});
   EXPECT_TRUE(watching.comes_to("(10.0.0.1) (10.0.0.2) fd00::1@[fd00::1]:8080"));
