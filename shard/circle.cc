@@ -16,7 +16,7 @@ using MemberSet = std::bitset<limits::members>;
 }  // namespace
 
 Circle::Circle(std::vector<Point> points, unsigned position_bits) : points_(std::move(points)) {
-  std::sort(points_.begin(), points_.end());
+  if (!std::is_sorted(points_.begin(), points_.end())) std::sort(points_.begin(), points_.end());
   MemberSet seen;
   for (const Point& point : points_) {
     RINGSIDE_CHECK(point.member < limits::members);

@@ -33,11 +33,11 @@ Circle circle_of(std::span<const Member> members) {
     put_points(points, index, members[index].weight);
   }
   // Members put their points in turn, so the highest was the last to put one at a position.
-  std::sort(points.rbegin(), points.rend());
+  std::sort(points.begin(), points.end());
   const auto same = [](const Circle::Point& a, const Circle::Point& b) {
     return a.position == b.position;
   };
-  points.erase(std::unique(points.begin(), points.end(), same), points.end());
+  points.erase(points.begin(), std::unique(points.rbegin(), points.rend(), same).base());
   return Circle(std::move(points), 32);
 }
 
