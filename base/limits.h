@@ -164,7 +164,8 @@ constexpr Milliseconds tunnel_idle_timeout{600'000};
 // (--connect-timeout) {} for one address, which is more than the second after which the kernel
 // repeats a SYN that was lost | the next owner; 504 from the origin
 constexpr Milliseconds connect_timeout{1'500};
-// {} more for a proof of membership, for a request that may be repeated | the next owner; 504
+// {} more for a proof of membership, for a client's request that may be repeated | the next owner;
+// 504
 constexpr Milliseconds proof_timeout{5'000};
 // (--first-byte-timeout) {} from a request's end to the answer's head | the next owner, for
 // idempotent requests; 504

@@ -91,7 +91,8 @@ class Handler {
   // a response whose body has failed.
   virtual void refuse(const Error& error, http::Response& response) = 0;
   // The client takes no more of the response for now, which waits for it; who closes it cuts the
-  // response off. Until resumed(), which comes before sent(); anew whenever the client takes some.
+  // response off. It holds until resumed(), which comes before sent(). It is called anew whenever
+  // the client has taken some.
   virtual void stalled(const http::Response& response, net::Closable& client) {
     static_cast<void>(response);
     static_cast<void>(client);

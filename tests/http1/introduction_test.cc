@@ -1,6 +1,5 @@
 #include "http1/introduction.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -10,16 +9,17 @@
 #include "base/limits.h"
 #include "hop/peer_handshake.h"
 #include "http1/exchange.h"
-#include "http1/head_parser.h"
 #include "http1/pool.h"
 #include "net/waiter.h"
 #include "tests/http1/some_connection.h"
 #include "tests/http1/some_exchange.h"
+#include "tests/support/proving_peer.h"
 
 namespace ringside::http {
 namespace {
 
 using support::answer;
+using support::proving_replica;
 using support::ScriptedPeer;
 using support::Stage;
 using testing::HasSubstr;
@@ -27,37 +27,8 @@ using testing::HasSubstr;
 const std::string old_key(32, 'o');
 const std::string new_key(32, 'n');
 
-std::shared_ptr<const hop::PeerIdentity> member(hop::PeerRole role, std::string name,
-                                                const std::string& keys) {
-  return std::make_shared<const hop::PeerIdentity>(hop::PeerIdentity{
-      role, std::move(name), std::make_shared<const hop::PeerKeys>(*hop::PeerKeys::parse(keys))});
-}
 std::shared_ptr<const hop::PeerIdentity> sidecar(const std::string& keys) {
-  return member(hop::PeerRole::sidecar, "ringside-1", keys);
-}
-
-// A server that proves membership, and then tells who it takes the other side for. It says nothing
-// before `ready`.
-ScriptedPeer::Script replica(std::string name, const std::string& keys,
-                             const support::Gate* ready = nullptr) {
-  const auto self = member(hop::PeerRole::replica, std::move(name), keys);
-  return [self, ready](Stage& stage) {
-    hop::PeerDoor door;
-    while (true) {
-      const std::string bytes = stage.read_request();
-      if (ready != nullptr) stage.wait(*ready);
-      RequestHead request;
-      ASSERT_TRUE(parse_request_head(bytes, HeadLimits::defaults(), request));
-      Response response;
-      if (door.hear(self.get(), request, response).is_word) {
-        stage.send(
-            fmt::format("HTTP/1.1 {} Word\r\n{}\r\n", response.status, response.fields.text()));
-        if (response.is_last) return stage.close();
-      } else {
-        stage.send(answer("200 OK", "", door.proven() != nullptr ? "member" : "stranger"));
-      }
-    }
-  };
+  return support::peer_identity(hop::PeerRole::sidecar, "ringside-1", keys);
 }
 
 class IntroductionTest : public OneCore {
@@ -80,26 +51,39 @@ class IntroductionTest : public OneCore {
   }
 
   // Says in outcome_ how it went.
-  [[nodiscard]] std::future<void> start_asking(const Endpoint& address) {
-    return support::start_on(core(), [this, address]() -> Task<void> {
+  [[nodiscard]] std::future<void> start_asking(const Endpoint& address,
+                                               std::string_view method = "GET") {
+    return support::start_on(core(), [this, address, method]() -> Task<void> {
       Pool pool(core(), ErrorSource::peer);
       pool.introduce_as(sidecar(old_key));
-      hop::UpstreamRequest request = some_request("GET");
+      hop::UpstreamRequest request = some_request(method);
       request.peer = "cache-0";
       const auto exchange = pool.exchange();
       exchange_ = exchange.get();
+      if (is_given_up_) exchange->give_up();
       hop::UpstreamLimits limits{to_connect, far, clock_.steady_now() + far};
       limits.proof_timeout = far;
       outcome_ = co_await exchange->ask(address, request, limits);
     });
   }
 
+  // The time to connect passes, and the core has seen that.
+  void let_connecting_end(SteadyPoint began) {
+    auto passed = support::start_on(core(), [&]() -> Task<void> {
+      net::Waiter waiter(core());
+      co_await waiter.wait(began + to_connect);
+    });
+    clock_.advance(to_connect + limits::deadline_tick);
+    passed.get();
+  }
+
+  bool is_given_up_ = false;  // before it asks
   std::atomic<hop::Exchange*> exchange_{nullptr};
   Result<void> outcome_ = Error{};
 };
 
 TEST_F(IntroductionTest, AConnectionIsProvedOnceAndThenUsedAgain) {
-  ScriptedPeer peer(replica("cache-0", old_key));
+  ScriptedPeer peer(proving_replica("cache-0", old_key));
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::peer);
     pool.introduce_as(sidecar(old_key));
@@ -116,19 +100,38 @@ TEST_F(IntroductionTest, AConnectionIsProvedOnceAndThenUsedAgain) {
 // Replicas that were late with many proofs at once were taken for unreachable.
 TEST_F(IntroductionTest, AProofMayTakeLongerThanAConnection) {
   support::Gate ready;
-  ScriptedPeer late(replica("cache-0", old_key, &ready));
-  const SteadyPoint connected_by = clock_.steady_now() + to_connect;
+  ScriptedPeer late(proving_replica("cache-0", old_key, &ready));
+  const SteadyPoint began = clock_.steady_now();
   const auto asked = start_asking(late.address());
   ASSERT_TRUE(support::eventually([&] { return late.requests() == 1; }));
-  auto passed = support::start_on(core(), [&]() -> Task<void> {
-    net::Waiter waiter(core());
-    co_await waiter.wait(connected_by);
-  });
-  clock_.advance(to_connect + limits::deadline_tick);
-  passed.get();
+  let_connecting_end(began);
   ready.open();
   asked.wait();
   EXPECT_TRUE(outcome_);
+}
+
+// Nothing of it was sent, so it can go elsewhere, and nobody can break it off.
+TEST_F(IntroductionTest, ForWhatMayNotBeRepeatedAProofIsAPartOfConnecting) {
+  support::Gate ready;
+  ScriptedPeer late(proving_replica("cache-0", old_key, &ready));
+  const SteadyPoint began = clock_.steady_now();
+  const auto asked = start_asking(late.address(), "POST");
+  ASSERT_TRUE(support::eventually([&] { return late.requests() == 1; }));
+  let_connecting_end(began);
+  asked.wait();
+  ASSERT_FALSE(outcome_);
+  EXPECT_EQ(outcome_.error().kind, ErrorKind::timeout);
+  EXPECT_EQ(outcome_.error().retry, Retry::yes);
+}
+
+TEST_F(IntroductionTest, WhoWasGivenUpWhileItConnectedWaitsForNoProof) {
+  ScriptedPeer peer(proving_replica("cache-0", old_key));
+  is_given_up_ = true;
+  start_asking(peer.address()).wait();
+  ASSERT_FALSE(outcome_);
+  EXPECT_EQ(outcome_.error().kind, ErrorKind::timeout);
+  EXPECT_EQ(outcome_.error().retry, Retry::yes);
+  EXPECT_EQ(peer.requests(), 0U);
 }
 
 TEST_F(IntroductionTest, AProofThatIsGivenUpIsWaitedForNoLonger) {
@@ -146,7 +149,7 @@ TEST_F(IntroductionTest, AProofThatIsGivenUpIsWaitedForNoLonger) {
 }
 
 TEST_F(IntroductionTest, WithoutAnIdentityNothingIsSaidOfIt) {
-  ScriptedPeer peer(replica("cache-0", old_key));
+  ScriptedPeer peer(proving_replica("cache-0", old_key));
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::peer);
     Outcome outcome;
@@ -157,7 +160,7 @@ TEST_F(IntroductionTest, WithoutAnIdentityNothingIsSaidOfIt) {
 }
 
 TEST_F(IntroductionTest, WhoProvesNothingIsAskedNothing) {
-  ScriptedPeer other_key(replica("cache-0", new_key));
+  ScriptedPeer other_key(proving_replica("cache-0", new_key));
   ScriptedPeer no_replica(support::always(answer("200 OK", "", "hello")));
   ScriptedPeer gone([](Stage& stage) { stage.close(); });
   ScriptedPeer gone_later([](Stage& stage) {
@@ -191,7 +194,7 @@ TEST_F(IntroductionTest, WhoProvesNothingIsAskedNothing) {
 
 // An address that another replica has now was asked on the connection to the one before it.
 TEST_F(IntroductionTest, AConnectionIsOfThePeerThatProvedItself) {
-  ScriptedPeer peer(replica("cache-0", old_key));
+  ScriptedPeer peer(proving_replica("cache-0", old_key));
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::peer);
     pool.introduce_as(sidecar(old_key));
@@ -205,7 +208,7 @@ TEST_F(IntroductionTest, AConnectionIsOfThePeerThatProvedItself) {
 }
 
 TEST_F(IntroductionTest, WhatAnOldKeyHasProvedIsNotUsedAgain) {
-  ScriptedPeer peer(replica("cache-0", old_key + "\n" + new_key));
+  ScriptedPeer peer(proving_replica("cache-0", old_key + "\n" + new_key));
   support::run_on(core(), [&]() -> Task<void> {
     Pool pool(core(), ErrorSource::peer);
     Outcome outcome;

@@ -229,8 +229,14 @@ TEST_F(ResponseWriterTest, AClientThatTakesSomethingIsWaitedForAnew) {
   from.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   ASSERT_TRUE(eventually([this] { return told_.waits_for != nullptr; }));
   std::string got;
-  while (got.size() < made_.size() && !to.receive(got, limits::kMiB)) {
+  const auto is_whole = [&] {
+    const std::size_t head = got.find("\r\n\r\n");
+    return head != std::string::npos && got.size() == head + 4 + made_.size();
+  };
+  while (!is_whole() && !to.receive(got, limits::kMiB)) {
   }
+  EXPECT_TRUE(is_whole());
+  to.close();
   end.get();
   EXPECT_EQ(told_.waits_for, nullptr);
   EXPECT_GT(told_.waits, 1U);

@@ -282,8 +282,8 @@ TEST_F(LinkFailureTest, AfterATimeoutASilentLinkServesThoseOnItAndNobodyElse) {
   EXPECT_EQ(asked(peer.address()).body, "plain");
 }
 
-// A member that nobody has heard of since, on the link or by probes, has no use for a link.
-// The others were cut off with it, and the budget did not pay for a repeat of each.
+// One that was given up ended a silent link. The others on it were cut off too, and the budget did
+// not pay for a repeat of each.
 TEST_F(LinkFailureTest, WhoIsGivenUpLeavesOthersOnASilentLinkToTheirOwnWatch) {
   Gate came;
   Gate came_too;

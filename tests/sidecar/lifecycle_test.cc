@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
 
 namespace ringside::sidecar {
@@ -18,10 +19,6 @@ using support::Stage;
 using support::TestClient;
 
 TEST(Settings, ARequestKeepsTheOnesThatItBeganWith) {
-  const auto read_and_stall = [](Stage& stage) {
-    stage.read_request();
-    stage.stall();
-  };
   const ScriptedPeer silent(read_and_stall);
   const ScriptedPeer second(always(hit_of("cache-1")));
   const ScriptedPeer newer(always(hit_of("cache-0", "newer")));

@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <future>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "http1/head_parser.h"
 #include "tests/sidecar/probed_replica.h"
 #include "tests/sidecar/some_sidecar.h"
+#include "tests/support/proving_peer.h"
 
 // Who waits for a replica that says nothing.
 namespace ringside::sidecar {
@@ -57,26 +61,111 @@ TEST(SilentReplica, WhoWaitsForASilentReplicaIsAnsweredByTheNextOwner) {
   EXPECT_EQ(sidecar.totals().of("ringside_retries_total"), 3U);
 }
 
-TEST(SilentReplica, WhereAllAreSilentTheLastOneIsWaitedFor) {
+// What a failed probe leads to is done before the next one.
+void let_it_be_probed_again(SomeSidecar& sidecar, const ScriptedPeer& silent) {
+  const std::size_t probes = probes_of(silent);
+  // The next look is a tick after the last one, whenever that was.
+  ASSERT_TRUE(eventually([&] {
+    sidecar.clock().advance(limits::deadline_tick);
+    return probes_of(silent) > probes;
+  }));
+}
+
+TEST(SilentReplica, WhereNoOtherOneAnswersItIsWaitedFor) {
   Gate resumes;
   const ScriptedPeer silent(read_and_stall);
   const ScriptedPeer late(silent_until(resumes, hit_of("cache-1")));
   const auto settings = settings_for({silent.address(), late.address()});
   SomeSidecar sidecar(settings);
+  auto moved_on = sidecar.client();
+  moved_on.send(support::get_request(path_of(*settings, {0, 1})));
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  let_a_probe_fail(sidecar, silent);
+  ASSERT_TRUE(eventually([&] { return late.requests() == 1; }));
+  auto its_own = sidecar.client();
+  its_own.send(support::get_request(path_of(*settings, {1, 0})));
+  ASSERT_TRUE(eventually([&] { return late.requests() == 2; }));
+  let_a_probe_fail(sidecar, late);
+  let_it_be_probed_again(sidecar, late);
+  resumes.open();
+  for (auto* client : {&moved_on, &its_own}) EXPECT_EQ(replica_of(client->read()), "cache-1");
+}
+
+TEST(SilentReplica, WhoMayAskNobodyElseWaitsThoughOthersAnswer) {
+  Gate resumes;
+  const ScriptedPeer silent(read_and_stall), silent_too(read_and_stall);
+  const ScriptedPeer late(silent_until(resumes, hit_of("cache-2")));
+  const ScriptedPeer alive(always(hit_of("cache-3")));
+  static_assert(limits::owners_tried == 3);
+  const auto settings =
+      settings_for({silent.address(), silent_too.address(), late.address(), alive.address()});
+  SomeSidecar sidecar(settings);
   auto client = sidecar.client();
-  client.send(support::get_request(path_of(*settings, {0, 1})));
-  for (const ScriptedPeer* asked : {&silent, &late}) {
+  client.send(support::get_request(path_of(*settings, {0, 1, 2})));
+  for (const ScriptedPeer* asked : {&silent, &silent_too, &late}) {
     ASSERT_TRUE(eventually([&] { return asked->requests() == 1; }));
     let_a_probe_fail(sidecar, *asked);
   }
-  ASSERT_TRUE(eventually([&] {
-    return sidecar.totals().of("ringside_replica_probes_total", ProbeAnswer::failed) >= 2;
-  }));
+  let_it_be_probed_again(sidecar, late);
   resumes.open();
-  EXPECT_EQ(replica_of(client.read()), "cache-1");
+  EXPECT_EQ(replica_of(client.read()), "cache-2");
+  EXPECT_EQ(alive.requests(), 0U);
 }
 
-// They failed, though the replica was only late, and so did all others who had to be repeated.
+TEST(SilentReplica, WhereTheOriginMayBeAskedItAnswersInPlaceOfTheOnlyOne) {
+  const ScriptedPeer silent(read_and_stall);
+  const ScriptedPeer origin(always(support::answer("200 OK", "", "from the origin")));
+  SomeSidecar sidecar({silent.address()}, [&](Settings& settings) {
+    settings.routes[0].origins = {net::Origin{origin.address(), 1}};
+    settings.without_replica = WithoutReplica::ask_origin;
+  });
+  auto client = sidecar.client();
+  client.send(support::get_request("/"));
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  let_a_probe_fail(sidecar, silent);
+  EXPECT_EQ(client.read().body, "from the origin");
+}
+
+// What is explained is what a request would meet: that this one says nothing.
+TEST(SilentReplica, AnExplanationDoesNotWaitForTheOnlyOne) {
+  const ScriptedPeer silent(read_and_stall);
+  std::promise<Explanation> told;  // the sidecar tells it, also when it stops
+  SomeSidecar sidecar({silent.address()});
+  const std::string bytes = support::get_request("/");
+  http::RequestHead head;
+  ASSERT_TRUE(http::parse_request_head(bytes, http::HeadLimits::defaults(), head));
+  sidecar->explain(
+      {std::make_shared<const http::KeptRequest>(head), *IpAddress::parse("127.0.0.1")},
+      [&](Explanation explanation) { told.set_value(std::move(explanation)); });
+  ASSERT_TRUE(eventually([&] { return silent.requests() == 1; }));
+  let_a_probe_fail(sidecar, silent);
+  auto explanation = told.get_future();
+  ASSERT_EQ(explanation.wait_for(support::patience), std::future_status::ready);
+  EXPECT_EQ(explanation.get().in_vain.size(), 1U);
+}
+
+TEST(SilentReplica, ALateProofIsWaitedFor) {
+  const std::string key(32, 'k');
+  Gate ready;
+  const ScriptedPeer late(support::proving_replica("cache-0", key, &ready));
+  SomeSidecar sidecar({late.address()}, [&](Settings& settings) {
+    settings.peer_keys = std::make_shared<const hop::PeerKeys>(*hop::PeerKeys::parse(key));
+  });
+  // The first probe, which is for the proof alone.
+  sidecar.clock().advance(limits::deadline_tick);
+  ASSERT_TRUE(eventually([&] { return late.requests() == 1; }));
+  auto client = sidecar.client();
+  client.send(support::get_request("/"));
+  ASSERT_TRUE(eventually([&] { return late.requests() == 2; }));
+  // The probe's time ends in the same turn as that for connecting.
+  sidecar.clock().advance(limits::connect_timeout + limits::deadline_tick);
+  ASSERT_TRUE(will_have_probed(sidecar, ProbeAnswer::failed, 1));
+  ready.open();
+  EXPECT_EQ(client.read().body, "member");
+}
+
+// Their requests failed, though the replica was only late, and so did all others that had to be
+// repeated.
 TEST(SilentReplica, WhomTheBudgetCantRepeatGoesOnWaiting) {
   Gate resumes;
   const ScriptedPeer late(silent_until(resumes, hit_of("cache-0")));

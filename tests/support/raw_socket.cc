@@ -35,7 +35,7 @@ Endpoint bind_to_free_port(const Descriptor& socket) {
   socklen_t size = sizeof address;
   if (::bind(socket.get(), generic(address), size) != 0 ||
       ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    ADD_FAILURE() << "cannot bind a free port";
+    ADD_FAILURE() << "cannot bind to a free port";
   }
   return {"127.0.0.1", ntohs(address.sin_port)};
 }

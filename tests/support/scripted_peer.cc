@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+
+#include "base/limits.h"
 
 namespace ringside::support {
 
@@ -67,7 +70,8 @@ void Stage::wait(const Gate& gate) {
 }
 
 void Stage::stall() {
-  read_to_end();
+  while (!socket_.receive(received_, limits::kMiB, std::chrono::milliseconds{-1})) {
+  }
   throw Over{};
 }
 
