@@ -159,8 +159,8 @@ class Connection final : public net::Closable, public ByteStream, private net::D
   // The same without suspending: how much the socket took at once (all, most of the time). The rest
   // is written with write_rest.
   Result<std::size_t> write_now(std::span<const std::string_view> buffers);
-  // Writes what is left after `written` bytes; without a `stall_timeout` the deadline counts that
-  // is set. `took`, which must outlive it, is called whenever the socket has taken some.
+  // Writes what is left after `written` bytes; without a `stall_timeout` the deadline that is set
+  // applies. `took`, which must outlive it, is called whenever the socket has taken some.
   Task<Result<void>> write_rest(std::span<const std::string_view> buffers, std::size_t written,
                                 std::optional<Milliseconds> stall_timeout = {},
                                 const std::function<void()>* took = nullptr);
