@@ -12,7 +12,7 @@ using shard::Bucket;
 using shard::bucket_count;
 
 Authority::Authority(std::string own_name, Incarnation incarnation)
-    : own_name_(std::move(own_name)), highest_(bucket_count) {
+    : own_name_(std::move(own_name)), highest_(bucket_count), ended_(bucket_count) {
   own_.version.incarnation = incarnation;
   own_.epochs.resize(bucket_count);
   own_.copies.resize(bucket_count);
@@ -34,12 +34,15 @@ Authority::Known* Authority::find(std::string_view peer) noexcept {
   return const_cast<Known*>(std::as_const(*this).find(peer));  // NOLINT: what is ours to change
 }
 
-// Among those that were heard of, reachable or not heard again yet.
+// Among those that were heard of, reachable or not heard again yet. Who has a lower epoch than was
+// heard of takes a gift for lost that was passed on (1. a gives to b; 2. b gives to c; 3. a hears
+// b, which does not have it), unless it was found that the higher one has ended.
 const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
   const Known* holder = nullptr;
   for (const Known& known : peers_) {
     const Epoch epoch = known.holdings.epoch(bucket);
     if (known.state == State::unreachable || epoch == 0) continue;
+    if (epoch < highest_[bucket] && ended_[bucket] < highest_[bucket]) continue;
     const Epoch highest = holder != nullptr ? holder->holdings.epoch(bucket) : 0;
     const bool is_better =
         epoch > highest ||
@@ -284,6 +287,8 @@ void Authority::settle() {
   is_confirming_ = false;
   for (const Bucket bucket : ours_) {
     if (own_.epochs[bucket] > 0 || holder_of(bucket) != nullptr) continue;
+    ended_[bucket] = highest_[bucket];
+    if (holder_of(bucket) != nullptr) continue;  // who had it before
     own_.epochs[bucket] = ++highest_[bucket];
     own_.copies[bucket] = false;
   }

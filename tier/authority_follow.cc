@@ -59,6 +59,7 @@ void Authority::renumber(const MembershipPointer& before) {
     std::fill(own_.epochs.begin(), own_.epochs.end(), Epoch{0});
     own_.copies.assign(bucket_count, false);
     std::fill(highest_.begin(), highest_.end(), Epoch{0});
+    std::fill(ended_.begin(), ended_.end(), Epoch{0});
     given_.clear();
     for (Known& known : peers_) {
       if (known.state == State::heard) known.state = State::unheard;

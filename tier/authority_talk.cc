@@ -117,7 +117,9 @@ void Authority::forget_leavers(SteadyPoint now) {
 }
 
 // A gift that did not arrive was none. One that goes with a batch may be long on its way, and who
-// is the taker still asks for it again: if it were forgotten, two would ask the origin.
+// is the taker still asks for it again: if it were forgotten, two would ask the origin. One without
+// a batch may have arrived and been passed on meanwhile. Since nothing is stored here, it is
+// nobody's now, which rule 3 is for.
 void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
   constexpr unsigned most = 2;
   for (auto row = given_.begin(); row != given_.end();) {
@@ -127,6 +129,10 @@ void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
     const bool is_awaited = !given.is_all_there && takers_.is(given.to, row->first) &&
                             now < given.without_since + limits::move_timeout;
     const bool is_lost = is_to_it && given.heard_without >= most && !is_awaited;
+    if (is_lost && given.is_all_there) {
+      own_.epochs[row->first] = 0;
+      ++own_.version.number;
+    }
     row = is_lost ? given_.erase(row) : std::next(row);
   }
 }

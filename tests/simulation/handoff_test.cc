@@ -51,6 +51,8 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     {"ConnectionsBreak", 12'176},
     // What a batch brought when all had forgotten who asked for it stayed there.
     {"ChangeIsTakenBack", 30'533},
+    // An empty bucket went from one to the next before the first giver heard that it had arrived.
+    {"PagesExpireMeanwhile", 4'000'292},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

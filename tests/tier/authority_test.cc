@@ -225,7 +225,7 @@ TEST(Authority, OfEqualEpochsTheOwnersCounts) {
   EXPECT_EQ(a.own().epoch(bucket), 0U);
 }
 
-TEST(Authority, AGiftThatDidNotArriveIsForgottenWhenAnotherOneOwnsTheBucket) {
+TEST(Authority, AnEmptyGiftThatDidNotArriveIsTakenOverByItsTaker) {
   GrownTier tier;
   const Bucket moved = tier.moved;
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
@@ -234,8 +234,10 @@ TEST(Authority, AGiftThatDidNotArriveIsForgottenWhenAnotherOneOwnsTheBucket) {
     static_cast<void>(tier.at("a").other_holder(moved, "b", false));  // c is asked what it holds
     tier.talk();
   }
-  EXPECT_EQ(tier.at("a").direction(moved).way, Way::origin);
-  EXPECT_TRUE(tier.at("a").answers_for(moved));
+  EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c");
+  EXPECT_EQ(tier.at("c").own().epoch(moved), 2U);
+  EXPECT_TRUE(tier.at("c").answers_for(moved));
+  EXPECT_TRUE(tier.each_bucket_has_one());
 }
 
 TEST(Authority, ANewTopologyDecidesBetweenEqualEpochs) {

@@ -102,6 +102,60 @@ TEST(Gift, WhatIsGivenBackBeforeItIsKnownToHaveArrivedIsTaken) {
   EXPECT_EQ(a.own().epoch(bucket), third) << "the same batch once more";
 }
 
+// It said again that it has the bucket, and asked the origin for what the third one had fetched.
+TEST(Gift, WhatWasEmptyAndPassedOnBeforeItWasHeardOfIsNotTheFirstGiversAgain) {
+  GrownTier tier;
+  const Bucket moved = tier.moved;
+  Authority& a = tier.at("a");
+  EXPECT_EQ(a.other_holder(moved, "c", true), (Authority::Other{"c", 1}));
+  for (int i = 0; i < 2; ++i) a.heard_again("c", {}, start);
+  EXPECT_EQ(a.own().epoch(moved), 0U);
+  EXPECT_FALSE(a.answers_for(moved));
+  EXPECT_EQ(a.direction(moved).holder->name, "c") << "it is its taker, and finds out";
+}
+
+Holdings holdings_of_one(Incarnation incarnation, Bucket bucket, Epoch epoch) {
+  Holdings holdings{{incarnation, epoch}, std::vector<Epoch>(shard::bucket_count)};
+  holdings.epochs[bucket] = epoch;
+  return holdings;
+}
+
+// Of d's membership, which has heard that c has the bucket with the third epoch.
+struct Newcomer {
+  const MembershipPointer membership = membership_of({"a", "b", "c", "d"});
+  const Bucket bucket;
+  Authority d{"d", 4};
+
+  explicit Newcomer(const std::string& owner) : bucket(bucket_of_owner(membership, owner)) {
+    d.follow(membership);
+    d.heard("c", holdings_of_one(3, bucket, 3), {}, start);
+    d.heard("b", {{2, 0}, {}}, {}, start);
+  }
+};
+
+// The second one asked it, and then the origin, though it had heard of a third one.
+TEST(Gift, WhatIsHeldWithALowerEpochThanWasHeardOfIsAskedOfItsTaker) {
+  Newcomer tier("b");
+  tier.d.heard("c", {{3, 4}, {}}, {}, start);
+  tier.d.heard("a", holdings_of_one(1, tier.bucket, 1), {}, start);
+  EXPECT_EQ(tier.d.direction(tier.bucket).holder->name, "b");
+}
+
+// What it stores would be fetched again otherwise.
+TEST(Gift, WhereTheHigherEpochEndedWhoHasALowerOneIsAsked) {
+  Newcomer tier("d");
+  tier.d.failed("c", true, start);
+  tier.d.heard("a", holdings_of_one(1, tier.bucket, 1), {}, start);
+  EXPECT_EQ(tier.d.direction(tier.bucket).way, Way::unknown);
+  EXPECT_EQ(tier.d.take_due(start).size(), 2U) << "a and b are heard once more";
+  tier.d.heard_again("a", {}, start);
+  EXPECT_EQ(tier.d.direction(tier.bucket).way, Way::unknown);
+  tier.d.heard_again("b", {}, start);
+  EXPECT_EQ(tier.d.direction(tier.bucket).holder->name, "a");
+  tier.d.take(tier.bucket, 1);
+  EXPECT_EQ(tier.d.own().epoch(tier.bucket), 4U);
+}
+
 // One range of a's, and the same cut at m, where b has what is behind.
 MembershipPointer ranges(bool is_cut) {
   shard::State state{{{"", "a", std::nullopt}}, {}};
