@@ -34,9 +34,10 @@ Authority::Known* Authority::find(std::string_view peer) noexcept {
   return const_cast<Known*>(std::as_const(*this).find(peer));  // NOLINT: what is ours to change
 }
 
-// Among those that were heard of, reachable or not heard again yet. Who has a lower epoch than was
-// heard of takes a gift for lost that was passed on (1. a gives to b; 2. b gives to c; 3. a hears
-// b, which does not have it), unless it was found that the higher one has ended.
+// Among those that were heard of, reachable or not heard again yet. Whoever has a lower epoch than
+// was heard of counts only when we have found that the higher one has ended: a giver may consider a
+// gift lost that was passed on (1. a gives to b; 2. b gives to c; 3. a hears b, which has it no
+// more).
 const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
   const Known* holder = nullptr;
   for (const Known& known : peers_) {
@@ -288,7 +289,7 @@ void Authority::settle() {
   for (const Bucket bucket : ours_) {
     if (own_.epochs[bucket] > 0 || holder_of(bucket) != nullptr) continue;
     ended_[bucket] = highest_[bucket];
-    if (holder_of(bucket) != nullptr) continue;  // who had it before
+    if (holder_of(bucket) != nullptr) continue;  // a lower epoch has it
     own_.epochs[bucket] = ++highest_[bucket];
     own_.copies[bucket] = false;
   }

@@ -29,15 +29,15 @@ namespace ringside::tier {
 //      two of them was said to be nobody's. It raises the epoch above all that it has heard of.
 //   4. Where two have it (after a partition, or for a moment under different topologies), the
 //      higher epoch wins, then the owner in the newest topology, then the name that is first. The
-//      loser lets go; what it has stored are mere copies, which the taker is given too. Who has
-//      heard of a higher epoch asks nobody who has a lower one, until a taker finds by rule 3 that
-//      the higher one has ended.
+//      loser lets go; what it has stored are mere copies, which the taker is given too. A replica
+//      that has heard of a higher epoch does not believe a lower one. If it is the bucket's taker,
+//      it does when it finds by rule 3 that nobody has the higher one any more.
 //   5. A holder gives a bucket to its taker: with the last of what it has stored of it
 //      (cache/bucket_moves.h), or at once where it has nothing stored and the taker asks for
 //      something of it. It goes on saying that it has the authority, and sends who asks to that
-//      one, until it knows that it arrived: at every moment one of the two says it. Where there was
-//      nothing to send and the taker goes on without it, the bucket is nobody's: it may have been
-//      passed on.
+//      one, until it knows that it arrived: at every moment one of the two says it. The exception
+//      is a gift without a batch that the taker does not say it has: it may have been passed on, so
+//      the bucket is nobody's.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
 //      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
@@ -245,7 +245,7 @@ class Authority {
   std::vector<shard::Bucket> ours_;  // that we are the taker of
   std::vector<Known> peers_;         // in the membership's order, then leavers
   std::vector<Epoch> highest_;       // that was heard of, by bucket
-  std::vector<Epoch> ended_;         // up to which nobody has one any more, as far as we looked
+  std::vector<Epoch> ended_;         // the highest when we found that nobody has it any more
   Holdings own_;
   unsigned round_ = 0;          // of hearing all; the present one
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's

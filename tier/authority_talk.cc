@@ -37,6 +37,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   known->was_heard = true;
   known->was_heard_since = true;
   known->heard_in = known->asked_in;
+  if (known->heard_in != round_) known->is_wanted = true;  // it was unreachable when this one began
   known->told = told;
   known->not_before = now + limits::holdings_interval * (1 + peers_.size() / 4);
   look_at_gifts(*known, now);
@@ -116,10 +117,10 @@ void Authority::forget_leavers(SteadyPoint now) {
   });
 }
 
-// A gift that did not arrive was none. One that goes with a batch may be long on its way, and who
-// is the taker still asks for it again: if it were forgotten, two would ask the origin. One without
-// a batch may have arrived and been passed on meanwhile. Since nothing is stored here, it is
-// nobody's now, which rule 3 is for.
+// A gift that did not arrive does not count. One that goes with a batch may be long on its way, and
+// its taker still asks for it again: if it were forgotten, two would ask the origin. One without a
+// batch may have arrived and been passed on meanwhile. Nothing was stored here when it was made, so
+// the bucket is nobody's now, which rule 3 is for.
 void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
   constexpr unsigned most = 2;
   for (auto row = given_.begin(); row != given_.end();) {
@@ -131,6 +132,7 @@ void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
     const bool is_lost = is_to_it && given.heard_without >= most && !is_awaited;
     if (is_lost && given.is_all_there) {
       own_.epochs[row->first] = 0;
+      own_.copies[row->first] = true;  // of what was fetched from the taker since
       ++own_.version.number;
     }
     row = is_lost ? given_.erase(row) : std::next(row);

@@ -154,6 +154,23 @@ TEST(AuthorityTalk, WhoTalksWhileACallToItFailsIsCalledAtOnce) {
   EXPECT_GT(authority.next_due(), start) << "it has not talked since";
 }
 
+// The bucket stayed nobody's until something else changed.
+TEST(AuthorityTalk, WhoAnswersACallOfAnOlderRoundIsCalledOnceMore) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket own = bucket_of_owner(membership, "c");
+  Authority c("c", 3);
+  c.follow(membership);
+  c.failed("a", true, start);
+  const auto later = start + limits::holder_pause_most;
+  ASSERT_EQ(c.take_due(later).size(), 2U);
+  c.heard("b", {{2, 0}, {}}, c.own().version, later);  // a new round begins
+  c.heard("a", {{1, 0}, {}}, c.own().version, later);
+  for (const auto& call : c.take_due(later + limits::holdings_interval)) {
+    c.heard_again(call.peer.name, call.own, later + limits::holdings_interval);
+  }
+  EXPECT_EQ(c.direction(own).way, Way::origin);
+}
+
 TEST(AuthorityTalk, ASlowHolderIsAskedWhetherItIsThereAndCountsMeanwhile) {
   const auto membership = membership_of({"a", "b"});
   const Bucket bucket = bucket_of_owner(membership, "b");

@@ -110,6 +110,7 @@ TEST(Gift, WhatWasEmptyAndPassedOnBeforeItWasHeardOfIsNotTheFirstGiversAgain) {
   EXPECT_EQ(a.other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   for (int i = 0; i < 2; ++i) a.heard_again("c", {}, start);
   EXPECT_EQ(a.own().epoch(moved), 0U);
+  EXPECT_TRUE(a.own().has_copies(moved)) << "of what it has fetched from c since";
   EXPECT_FALSE(a.answers_for(moved));
   EXPECT_EQ(a.direction(moved).holder->name, "c") << "it is its taker, and finds out";
 }
