@@ -24,7 +24,7 @@ struct UpstreamLimits {
   // Of its content; each piece of it has limits::upstream_io_timeout at most.
   SteadyPoint body_deadline = SteadyPoint::max();
   // For a proof of membership on a new connection, beyond connecting, where the request may be
-  // repeated. Whoever grants some to a silent peer gives the exchange up if need be.
+  // repeated. Whoever grants some may give the exchange up if the peer is silent.
   Milliseconds proof_timeout{0};
 };
 

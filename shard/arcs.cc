@@ -1,5 +1,7 @@
 #include "shard/arcs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -25,19 +27,31 @@ std::optional<std::size_t> number_at(std::string_view text, std::size_t at, std:
   if (written.empty() || (written.size() > 1 && written.front() == '0')) return std::nullopt;
   const auto read = std::from_chars(written.data(), written.data() + written.size(), number);
   if (read.ec != std::errc{} || read.ptr != written.data() + written.size()) return std::nullopt;
-  return number < arc_members ? std::optional(number) : std::nullopt;
+  return number;
 }
 
-bool are_numbered(std::span<const Member> members, const NumberedNames& names) {
+bool are_numbered(std::span<const Member> members, const NumberedNames& names, std::size_t most) {
   return std::all_of(members.begin(), members.end(), [&](const Member& member) {
     const std::string_view name = member.name;
     if (name.size() <= names.before.size() + names.after.size()) return false;
-    return name.starts_with(names.before) && name.ends_with(names.after) &&
-           number_at(name, names.before.size(), name.size() - names.after.size()).has_value();
+    if (!name.starts_with(names.before) || !name.ends_with(names.after)) return false;
+    const auto number = number_at(name, names.before.size(), name.size() - names.after.size());
+    return number && *number < most;
   });
 }
 
 }  // namespace
+
+std::string ArcSpace::text() const { return weight == 1 ? "" : fmt::format(" {}", weight); }
+
+std::optional<ArcSpace> arc_space(std::span<const Member> members) {
+  ArcSpace space;
+  for (const Member& member : members) {
+    while (space.weight < member.weight && space.weight <= arc_members) space.weight *= 2;
+  }
+  if (members.empty() || members.size() > space.members()) return std::nullopt;
+  return space;
+}
 
 Arcs::Arcs(std::vector<Circle::Point> points, std::string of_whom)
     : cuts_(distinct(std::move(points)), 32), of_whom_(std::move(of_whom)) {}
@@ -56,19 +70,15 @@ std::string NumberedNames::name(std::size_t number) const {
 
 // Any run of digits of the first name may be the number: the last one that is one in all names is
 // taken, since a host's port or the end of an address stands behind what is common more often.
-std::optional<NumberedNames> numbered_names(std::span<const Member> members) {
+std::optional<NumberedNames> numbered_names(std::span<const Member> members, std::size_t most) {
   if (members.empty()) return std::nullopt;
-  if (std::any_of(members.begin(), members.end(),
-                  [](const Member& member) { return member.weight > 1; })) {
-    return std::nullopt;
-  }
   const std::string_view first = members.front().name;
   std::size_t end = first.find_last_of(decimal_digits);
   while (end != std::string_view::npos) {
     const std::size_t before = first.find_last_not_of(decimal_digits, end);
     const std::size_t at = before == std::string_view::npos ? 0 : before + 1;
     NumberedNames names{std::string(first.substr(0, at)), std::string(first.substr(end + 1))};
-    if (are_numbered(members, names)) return names;
+    if (are_numbered(members, names, most)) return names;
     if (at == 0) break;
     end = first.find_last_of(decimal_digits, at - 1);
   }

@@ -13,19 +13,30 @@
 // moves under them too (docs/decisions/shards.md).
 namespace ringside::shard {
 
-// So many members at most, of weight 0 or 1, so that their points make no more arcs than there are
+// So many members of weight 1 at most, so that their points make no more arcs than there are
 // buckets.
 inline constexpr std::size_t arc_members = 102;
-inline constexpr std::uint32_t arc_points = 160;  // of each
+inline constexpr std::uint32_t arc_points = 160;  // of each, and of each unit of weight
 static_assert(arc_members * arc_points <= bucket_count);
+
+// The members that there may be: 102 of weight 1, or 51 of weight 2, or 25 of weight 4, and so on.
+// A lighter one has some of the points that it would have with this weight.
+struct ArcSpace {
+  std::uint32_t weight = 1;  // of each; a power of two
+  [[nodiscard]] std::size_t members() const noexcept { return arc_members / weight; }
+  // What tells its arcs from those of other spaces.
+  [[nodiscard]] std::string text() const;
+};
+// The largest that has room for the heaviest; nullopt: they are too many for it.
+[[nodiscard]] std::optional<ArcSpace> arc_space(std::span<const Member> members);
 
 // The arcs between the points of all members that there may be, whoever there is. No point of a
 // member lies within an arc, so all keys of one have the same owners; and an arc is the same
 // whatever the members are.
 class Arcs {
  public:
-  // The points of members 0 to arc_members - 1, each of weight 1, on a circle of 2^32 positions.
-  // `of_whom` tells their names from those of other tiers.
+  // The points of all members of a space, on a circle of 2^32 positions. `of_whom` tells them from
+  // those of other tiers and spaces.
   Arcs(std::vector<Circle::Point> points, std::string of_whom);
 
   [[nodiscard]] Bucket bucket_at(std::uint64_t position) const noexcept {
@@ -46,12 +57,13 @@ class Arcs {
 };
 
 // What all the members' names are but for their number, as `cache-` and nothing; nullopt: they are
-// numbered otherwise than from 0 to arc_members - 1, or have another weight than 0 or 1.
+// numbered otherwise than from 0 to most - 1.
 struct NumberedNames {
   std::string before;
   std::string after;
   [[nodiscard]] std::string name(std::size_t number) const;
 };
-[[nodiscard]] std::optional<NumberedNames> numbered_names(std::span<const Member> members);
+[[nodiscard]] std::optional<NumberedNames> numbered_names(std::span<const Member> members,
+                                                          std::size_t most);
 
 }  // namespace ringside::shard

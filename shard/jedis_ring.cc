@@ -19,12 +19,13 @@ void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint
 }
 
 std::optional<Arcs> arcs_of(std::span<const Member> members) {
-  const bool are_light = std::all_of(members.begin(), members.end(),
-                                     [](const Member& member) { return member.weight <= 1; });
-  if (members.empty() || members.size() > arc_members || !are_light) return std::nullopt;
+  const auto space = arc_space(members);
+  if (!space) return std::nullopt;
   std::vector<Circle::Point> points;
-  for (MemberIndex index = 0; index < arc_members; ++index) put_points(points, index, 1);
-  return Arcs(std::move(points), "SHARD-");
+  for (MemberIndex index = 0; index < space->members(); ++index) {
+    put_points(points, index, space->weight);
+  }
+  return Arcs(std::move(points), "SHARD-" + space->text());
 }
 
 Circle circle_of(std::span<const Member> members) {

@@ -17,7 +17,7 @@ namespace ringside::shard {
 // little-endian; a key lies where its own MD5 puts it. Of points at one position the one that was
 // put last counts, as in Jedis's TreeMap.
 //
-// By bucket where there are arc_members at most, of weight 0 or 1: their buckets are Arcs. Members
+// By bucket where there is an arc_space() for the members: their buckets are Arcs. Members
 // are known by position, so one that leaves from the middle renumbers those behind it.
 class JedisRing final : public Scheme {
  public:

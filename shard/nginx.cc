@@ -50,13 +50,14 @@ void put_points(std::vector<Circle::Point>& points, MemberIndex index, const std
 }
 
 std::optional<Arcs> arcs_of(std::span<const Member> members) {
-  const auto names = numbered_names(members);
+  const auto space = arc_space(members);
+  const auto names = space ? numbered_names(members, space->members()) : std::nullopt;
   if (!names) return std::nullopt;
   std::vector<Circle::Point> points;
-  for (MemberIndex number = 0; number < arc_members; ++number) {
-    put_points(points, number, names->name(number), 1);
+  for (MemberIndex number = 0; number < space->members(); ++number) {
+    put_points(points, number, names->name(number), space->weight);
   }
-  return Arcs(std::move(points), names->name(0));
+  return Arcs(std::move(points), names->name(0) + space->text());
 }
 
 Circle circle_of(std::span<const Member> members) {

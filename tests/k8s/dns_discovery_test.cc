@@ -168,7 +168,7 @@ TEST(DnsDiscovery, PodsComeRestartAndGo) {
 }
 
 TEST(DnsDiscovery, WithoutServiceRecordsAddressesAreNames) {
-  // Set between the two questions for addresses, they were a member of fd00::1 alone at first.
+  // If they are set between the two questions for addresses, fd00::1 is the only member at first.
   const NameReply addresses{ReplyKind::records, {{"10.0.0.2"}, {"fd00::1"}, {"10.0.0.1"}}};
   Watching watching({"plain.test", "8080"}, quick(), {}, {{"plain.test", addresses}});
   ASSERT_TRUE(watching.comes_to("10.0.0.1@10.0.0.1:8080 10.0.0.2@10.0.0.2:8080"));
