@@ -10,7 +10,7 @@ namespace ringside::shard {
 namespace {
 
 std::vector<Circle::Point> distinct(std::vector<Circle::Point> points) {
-  std::sort(points.begin(), points.end());
+  points = Circle::in_order(std::move(points), 32);
   const auto same = [](const Circle::Point& a, const Circle::Point& b) {
     return a.position == b.position;
   };

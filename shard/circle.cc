@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <bitset>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -13,10 +14,31 @@ namespace {
 
 using MemberSet = std::bitset<limits::members>;
 
+unsigned slot_bits_of(std::size_t points) noexcept {
+  return static_cast<unsigned>(std::bit_width(points | 1));
+}
+
 }  // namespace
 
-Circle::Circle(std::vector<Point> points, unsigned position_bits) : points_(std::move(points)) {
-  if (!std::is_sorted(points_.begin(), points_.end())) std::sort(points_.begin(), points_.end());
+std::vector<Circle::Point> Circle::in_order(std::vector<Point> points, unsigned position_bits) {
+  if (std::is_sorted(points.begin(), points.end())) return points;
+  const unsigned slot_bits = slot_bits_of(points.size());
+  const unsigned shift = position_bits - slot_bits;
+  std::vector<std::uint32_t> ends((std::size_t{1} << slot_bits) + 1);  // by slot, one farther on
+  for (const Point& point : points) ++ends[(point.position >> shift) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<Point> ordered(points.size());
+  for (const Point& point : points) ordered[ends[point.position >> shift]++] = point;
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : ends) {
+    if (end - begin > 1) std::sort(ordered.begin() + begin, ordered.begin() + end);
+    begin = end;
+  }
+  return ordered;
+}
+
+Circle::Circle(std::vector<Point> points, unsigned position_bits)
+    : points_(in_order(std::move(points), position_bits)) {
   MemberSet seen;
   for (const Point& point : points_) {
     RINGSIDE_CHECK(point.member < limits::members);
@@ -24,7 +46,7 @@ Circle::Circle(std::vector<Point> points, unsigned position_bits) : points_(std:
   }
   distinct_members_ = seen.count();
 
-  const auto slot_bits = static_cast<unsigned>(std::bit_width(points_.size() | 1));
+  const unsigned slot_bits = slot_bits_of(points_.size());
   slot_shift_ = position_bits - slot_bits;
   slots_.reserve(std::size_t{1} << slot_bits);
   std::uint32_t next = 0;

@@ -16,6 +16,7 @@ class Circle {
   struct Point {
     std::uint64_t position = 0;
     MemberIndex member = 0;
+    bool operator==(const Point&) const = default;
     friend bool operator<(const Point& a, const Point& b) noexcept {
       return a.position != b.position ? a.position < b.position : a.member < b.member;
     }
@@ -25,6 +26,10 @@ class Circle {
   // that of the lowest member, which is the first by name, comes first; the others stay behind it
   // as the next choices.
   explicit Circle(std::vector<Point> points, unsigned position_bits = 64);
+
+  // Sorted, by a way that is quicker than std::sort since they lie evenly.
+  [[nodiscard]] static std::vector<Point> in_order(std::vector<Point> points,
+                                                   unsigned position_bits = 64);
 
   [[nodiscard]] const std::vector<Point>& points() const noexcept { return points_; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "shard/digest.h"
@@ -13,8 +14,13 @@ namespace {
 constexpr std::uint32_t points_per_weight = arc_points;
 
 void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint32_t weight) {
+  std::string name = fmt::format("SHARD-{}-NODE-", index);
+  const std::size_t length = name.size();
   for (std::uint32_t n = 0; n < points_per_weight * weight; ++n) {
-    points.push_back({jedis_position_of(fmt::format("SHARD-{}-NODE-{}", index, n)), index});
+    const fmt::format_int digits(n);
+    name.resize(length);
+    name.append(digits.data(), digits.size());
+    points.push_back({jedis_position_of(name), index});
   }
 }
 
@@ -34,7 +40,7 @@ Circle circle_of(std::span<const Member> members) {
     put_points(points, index, members[index].weight);
   }
   // Members put their points in turn, so the highest was the last to put one at a position.
-  std::sort(points.begin(), points.end());
+  points = Circle::in_order(std::move(points), 32);
   const auto same = [](const Circle::Point& a, const Circle::Point& b) {
     return a.position == b.position;
   };

@@ -65,7 +65,7 @@ Circle circle_of(std::span<const Member> members) {
   for (MemberIndex index = 0; index < members.size(); ++index) {
     put_points(points, index, members[index].name, members[index].weight);
   }
-  std::sort(points.begin(), points.end());
+  points = Circle::in_order(std::move(points), 32);
   const auto same = [](const Circle::Point& a, const Circle::Point& b) {
     return a.position == b.position;
   };

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <random>
+#include <string_view>
+#include <vector>
 
 namespace ringside::shard {
 namespace {
@@ -47,6 +52,33 @@ TEST(Circle, BreaksTiesByMemberWhateverTheOrderOfArrival) {
     const Circle circle(points);
     EXPECT_THAT(owners(circle, 100, 3), ElementsAre(0, 1, 2));
     EXPECT_THAT(owners(circle, 101, 3), ElementsAre(0, 1, 2));
+  }
+}
+
+TEST(Circle, PutsPointsInOrderHoweverTheyLie) {
+  struct Case {
+    std::string_view how;
+    std::uint64_t (*position)(std::uint64_t random);
+    unsigned bits;
+  };
+  constexpr std::uint64_t last_of_32 = std::numeric_limits<std::uint32_t>::max();
+  const auto cases = std::to_array<Case>(
+      {{"evenly", [](std::uint64_t random) { return random; }, 64},
+       {"evenly, in 32 bits", [](std::uint64_t random) { return random >> 32; }, 32},
+       {"at the ends", [](std::uint64_t random) { return random % 2 == 0 ? 0 : last; }, 64},
+       {"at the end", [](std::uint64_t random) { return last_of_32 - random % 2; }, 32},
+       {"in one slot", [](std::uint64_t random) { return random % 1000; }, 64}});
+  std::mt19937_64 random(1);
+  for (const Case& one : cases) {
+    for (const std::size_t count : {0U, 1U, 2U, 3U, 1000U, 1024U}) {
+      std::vector<Circle::Point> points;
+      for (std::size_t i = 0; i < count; ++i) {
+        points.push_back({one.position(random()), static_cast<MemberIndex>(random() % 11)});
+      }
+      auto sorted = points;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(Circle::in_order(points, one.bits), sorted) << one.how << ' ' << count;
+    }
   }
 }
 
