@@ -27,7 +27,8 @@ class Circle {
   // as the next choices.
   explicit Circle(std::vector<Point> points, unsigned position_bits = 64);
 
-  // Sorted, by a way that is quicker than std::sort since they lie evenly.
+  // Sorted, by a way that is quicker than std::sort since they lie evenly. No position has more
+  // bits.
   [[nodiscard]] static std::vector<Point> in_order(std::vector<Point> points,
                                                    unsigned position_bits = 64);
 

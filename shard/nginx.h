@@ -25,7 +25,8 @@ namespace ringside::shard {
 // `path`,
 // "$country\n$uri" where it is `country,path`.
 //
-// By bucket where the members are numbered_names(): their buckets are Arcs.
+// By bucket where there is an arc_space() and the names are numbered_names() in it: their buckets
+// are Arcs.
 class Nginx final : public Scheme {
  public:
   explicit Nginx(std::span<const Member> members);

@@ -38,12 +38,13 @@ Authority::Known* Authority::find(std::string_view peer) noexcept {
 // was heard of counts only when we have found that the higher one has ended: a giver may consider a
 // gift lost that was passed on (1. a gives to b; 2. b gives to c; 3. a hears b, which has it no
 // more).
-const Authority::Known* Authority::holder_of(Bucket bucket) const noexcept {
+const Authority::Known* Authority::holder_of(Bucket bucket, bool even_lower) const noexcept {
   const Known* holder = nullptr;
   for (const Known& known : peers_) {
     const Epoch epoch = known.holdings.epoch(bucket);
     if (known.state == State::unreachable || epoch == 0) continue;
-    if (epoch < highest_[bucket] && ended_[bucket] < highest_[bucket]) continue;
+    const bool is_lower = epoch < highest_[bucket] && ended_[bucket] < highest_[bucket];
+    if (is_lower && !even_lower) continue;
     const Epoch highest = holder != nullptr ? holder->holdings.epoch(bucket) : 0;
     const bool is_better =
         epoch > highest ||
@@ -73,8 +74,10 @@ Authority::Direction Authority::direction(Bucket bucket) const {
   if (!all_heard) return {Way::unknown};
   const std::string* const name = takers_.of(bucket);
   const Known* const taker = name == nullptr ? nullptr : find(*name);
-  if (taker == nullptr || taker->state == State::unreachable) return {};
-  return {Way::holder, taker->peer};
+  if (taker != nullptr && taker->state != State::unreachable) return {Way::holder, taker->peer};
+  // Nobody is there to find out whether the higher one has ended.
+  const Known* const lower = holder_of(bucket, true);
+  return lower == nullptr ? Direction{} : Direction{Way::holder, lower->peer};
 }
 
 bool Authority::answers_for(Bucket bucket) const noexcept {
@@ -286,14 +289,16 @@ void Authority::settle() {
     if (known.state == State::heard && known.heard_in != round_) return;
   }
   is_confirming_ = false;
+  bool changed = false;
   for (const Bucket bucket : ours_) {
     if (own_.epochs[bucket] > 0 || holder_of(bucket) != nullptr) continue;
     ended_[bucket] = highest_[bucket];
     if (holder_of(bucket) != nullptr) continue;  // a lower epoch has it
     own_.epochs[bucket] = ++highest_[bucket];
     own_.copies[bucket] = false;
+    changed = true;
   }
-  ++own_.version.number;
+  if (changed) ++own_.version.number;
 }
 
 std::size_t Authority::away() const noexcept {

@@ -30,8 +30,9 @@ namespace ringside::tier {
 //   4. Where two have it (after a partition, or for a moment under different topologies), the
 //      higher epoch wins, then the owner in the newest topology, then the name that is first. The
 //      loser lets go; what it has stored are mere copies, which the taker is given too. A replica
-//      that has heard of a higher epoch does not believe a lower one. If it is the bucket's taker,
-//      it does when it finds by rule 3 that nobody has the higher one any more.
+//      that has heard of a higher epoch, even of an incarnation that has ended, does not believe a
+//      lower one: it asks the taker. The taker does when it finds by rule 3 that nobody has the
+//      higher one any more. Where the taker cannot be reached, a lower one is better than none.
 //   5. A holder gives a bucket to its taker: with the last of what it has stored of it
 //      (cache/bucket_moves.h), or at once where it has nothing stored and the taker asks for
 //      something of it. It goes on saying that it has the authority, and sends who asks to that
@@ -229,7 +230,8 @@ class Authority {
   void note_gift(std::string_view taker);
   void hear_of_leavers(const std::vector<Peer>& leavers);
   void tell_of_leavers();
-  [[nodiscard]] const Known* holder_of(shard::Bucket bucket) const noexcept;
+  [[nodiscard]] const Known* holder_of(shard::Bucket bucket,
+                                       bool even_lower = false) const noexcept;
   [[nodiscard]] bool is_due(const Known& known) const noexcept;
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool comes_first(const std::string& name, const std::string& other,

@@ -81,6 +81,7 @@ void Authority::renumber(const MembershipPointer& before) {
       const auto parent = topology->parent_of(static_cast<Bucket>(i));
       if (!parent) continue;
       highest_[i] = std::max(highest_[i], highest_[*parent]);
+      ended_[i] = std::max(ended_[i], ended_[*parent]);
       const auto given = given_.find(*parent);
       if (given != given_.end()) given_.emplace(static_cast<Bucket>(i), given->second);
     }

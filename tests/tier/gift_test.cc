@@ -142,6 +142,21 @@ TEST(Gift, WhatIsHeldWithALowerEpochThanWasHeardOfIsAskedOfItsTaker) {
   EXPECT_EQ(tier.d.direction(tier.bucket).holder->name, "b");
 }
 
+// A replica that is restarted begins with the first epoch. While the pod of its bucket's new taker
+// was not there yet, others asked the origin.
+TEST(Gift, WhatIsHeldWithALowerEpochIsAskedForWhereItsTakerIsNotThere) {
+  auto members = members_at({"a", "b", "c"});
+  members[1].address = {};
+  const auto membership = make_membership(members, "ring", 1).value();
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  Authority a("a", 1);
+  a.follow(membership);
+  a.heard("c", holdings_of_one(3, bucket, 2), {}, start);
+  a.heard("c", holdings_of_one(4, bucket, 1), {}, start);
+  ASSERT_EQ(a.direction(bucket).way, Way::holder);
+  EXPECT_EQ(a.direction(bucket).holder->name, "c");
+}
+
 // What it stores would be fetched again otherwise.
 TEST(Gift, WhereTheHigherEpochEndedWhoHasALowerOneIsAsked) {
   Newcomer tier("d");
