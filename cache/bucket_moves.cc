@@ -81,6 +81,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
   struct Batch {
     std::string content;
     std::string purges_done;
+    tier::HoldingsVersion version;  // of the giver's, when it was made; older ones say none
     AskedAt asked;
     std::uint64_t purges_seen = 0;
   };
@@ -151,7 +152,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
         continue;
       }
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
-      take(content->buckets);
+      // It may still be asked for again, without what was taken back.
+      if (!take(content->buckets, giver.name, batch->version)) break;
       tried = 0;
       ++state.number;
     }
@@ -206,6 +208,11 @@ class Moves : public std::enable_shared_from_this<Moves> {
     batch.purges_done = fields.first(http::internal::purges_done).value_or(std::string_view{});
     // An older replica gives nothing.
     if (!fields.has(http::internal::move)) co_return batch;
+    if (const auto said = fields.first(http::internal::holdings)) {
+      const auto version = tier::parse_holdings_version(*said);
+      if (!version) co_return version.error();
+      batch.version = *version;
+    }
     auto content =
         co_await content_of(**asked, batch_size_bytes_most,
                             limits::move_batch_size_bytes + limits::body_piece_size_bytes);
@@ -252,14 +259,21 @@ class Moves : public std::enable_shared_from_this<Moves> {
     return is_done && is_stored ? Kept::all : Kept::none;
   }
 
-  // After what is stored of them is there.
-  void take(const std::vector<MovedBucket>& buckets) {
-    if (buckets.empty()) return;
+  // After what is stored of them is there. False: the giver has taken some of them back meanwhile,
+  // and none is taken.
+  [[nodiscard]] bool take(const std::vector<MovedBucket>& buckets, const std::string& giver,
+                          const tier::HoldingsVersion& version) {
+    if (buckets.empty()) return true;
+    bool is_taken = false;
     core_.shared.holders.change([&](tier::Authority& authority) {
+      is_taken = !authority.is_taken_back(giver, version);
       for (const MovedBucket& given : buckets) {
-        if (given.epoch > 0) authority.take(given.bucket, given.epoch, given.known_buckets);
+        if (is_taken && given.epoch > 0) {
+          authority.take(given.bucket, given.epoch, given.known_buckets);
+        }
       }
     });
+    return is_taken;
   }
 
   void pay_for(const Batch& batch, const std::string& giver, SteadyPoint asked) {
@@ -316,6 +330,8 @@ Task<void> move_buckets(CoreState& core) {
 void answer_move(CoreState& core, std::string_view said, http::Response& response) {
   // Before the store is looked at: what is removed meanwhile is not done by this.
   const std::string done = core.shared.purges.done(core.core.steady_now());
+  // Before anything is given, likewise: what is taken back later must be older than that.
+  const tier::HoldingsVersion version = core.shared.holders.own_version();
   MovedBatch batch;
   const auto asked = read_said(said);
   if (asked) {
@@ -329,6 +345,7 @@ void answer_move(CoreState& core, std::string_view said, http::Response& respons
   response.fields.add("Content-Length", fmt::format_int(batch.size_bytes()).c_str());
   http::add_date(response.fields, core.core.now());
   response.fields.add(http::internal::move, asked ? fmt::format_int(asked->number).c_str() : "0");
+  response.fields.add(http::internal::holdings, tier::to_text(version));
   if (!done.empty()) response.fields.add(http::internal::purges_done, done);
   response.body = std::move(batch).body();
 }

@@ -240,9 +240,12 @@ std::optional<std::string> Handler::other_holder() {
   // Who follows another topology may not be the taker, and would not store what it fetches.
   const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
                         !shared.flights.has_any_of(bucket, shared.store);
+  const tier::HoldingsVersion version = shared.holders.own_version();
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
-  if (other->given > 0) return fmt::format("{} {}", other->name, other->given);
+  if (other->given > 0) {
+    return fmt::format("{} {} {}", other->name, other->given, tier::to_text(version));
+  }
   if (other->is_undecided) return std::string(http::internal::undecided_holder);
   return other->name.empty() ? std::string(http::internal::no_holder) : other->name;
 }
@@ -297,9 +300,10 @@ Task<void> Handler::answer_shared(http::Response& response) {
 // has learnt that is not valid any more.
 void Handler::answer_options(http::Response& response) {
   transaction_.outcome = metrics::Outcome::bypass;
-  const auto asked = transaction_.request->fields.first(http::internal::holdings);
-  if (asked) return answer_holdings(transaction_.core, *asked, response);
-  const auto move = transaction_.request->fields.first(http::internal::move);
+  const http::Fields& fields = transaction_.request->fields;
+  const bool asks_holdings = fields.has(http::internal::holdings);
+  if (asks_holdings) return answer_holdings(transaction_.core, fields, response);
+  const auto move = fields.first(http::internal::move);
   if (move) return answer_move(transaction_.core, *move, response);
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {

@@ -78,10 +78,12 @@ class Patience {
   std::shared_ptr<State> state_;
 };
 
-// What a refusal says: who is to be asked, and where that is us the epoch that we are given.
+// What a refusal says: who is to be asked, and where that is us the epoch that we are given, and in
+// which version of the giver's holdings. (Older replicas say no version.)
 struct Refusal {
   std::string holder;
   tier::Epoch given = 0;
+  tier::HoldingsVersion version{};
 };
 
 Refusal read_refusal(std::string_view said, std::string_view own_name) {
@@ -89,7 +91,10 @@ Refusal read_refusal(std::string_view said, std::string_view own_name) {
   Refusal refusal{std::string(said.substr(0, space))};
   if (space == std::string_view::npos || refusal.holder != own_name) return refusal;
   const char* const end = said.data() + said.size();
-  std::from_chars(said.data() + space + 1, end, refusal.given);
+  const auto epoch = std::from_chars(said.data() + space + 1, end, refusal.given);
+  if (epoch.ptr == end) return refusal;
+  const auto version = tier::parse_holdings_version({epoch.ptr + 1, end});
+  if (version) refusal.version = *version;
   return refusal;
 }
 
@@ -219,7 +224,9 @@ class Walk {
     count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
     names_us_ = refusal.given == 0 && refusal.holder == core_.shared.name;
     holders_.change([&](tier::Authority& authority) {
-      if (refusal.given > 0) return authority.take(bucket_, refusal.given);
+      const bool is_taken_back = authority.is_taken_back(holder.name, refusal.version);
+      if (refusal.given > 0 && !is_taken_back) return authority.take(bucket_, refusal.given);
+      if (refusal.given > 0) return;
       if (names_us_) return;
       if (is_undecided_) return authority.denies(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);

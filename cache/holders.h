@@ -47,6 +47,10 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.own();
   }
+  [[nodiscard]] tier::HoldingsVersion own_version() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.own().version;
+  }
   [[nodiscard]] bool is_unreachable(std::string_view peer) const {
     const std::lock_guard lock(mutex_);
     return authority_.is_unreachable(peer);

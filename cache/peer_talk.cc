@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,9 @@ Task<Result<Heard>> ask_holdings(CoreState& core, const tier::Authority::Call& c
   PeerQuestion question;
   question.fields = fmt::format("{}: {} {} {}\r\n", http::internal::holdings, core.shared.name,
                                 tier::to_text(call.own), tier::to_text(call.known));
+  if (call.taken_back > 0) {
+    question.fields += fmt::format("{}: {}\r\n", http::internal::taken_back, call.taken_back);
+  }
   question.timeout = limits::probe_timeout;
   const auto asked = co_await ask_peer(core, call.peer, std::move(question));
   if (!asked) co_return asked.error();
@@ -102,6 +106,17 @@ Task<void> hear(CoreState& core, tier::Authority::Call call) {
   });
 }
 
+void heed(CoreState& core, const Said& said, std::optional<std::string_view> taken_back) {
+  HoldingsVersion since{said.theirs.incarnation};
+  if (taken_back) {
+    std::from_chars(taken_back->data(), taken_back->data() + taken_back->size(), since.number);
+  }
+  core.shared.holders.change([&](tier::Authority& authority) {
+    authority.hear_of_taking_back(said.name, since);
+    authority.hint(said.name, said.theirs);
+  });
+}
+
 }  // namespace
 
 Task<void> talk_to_peers(CoreState& core) {
@@ -114,9 +129,12 @@ Task<void> talk_to_peers(CoreState& core) {
   }
 }
 
-void answer_holdings(CoreState& core, std::string_view said, http::Response& response) {
-  const tier::Holdings own = core.shared.holders.own();
+void answer_holdings(CoreState& core, const http::Fields& asked, http::Response& response) {
+  const auto said = asked.first(http::internal::holdings).value_or(std::string_view{});
   const auto heard = read_said(said);
+  // Before we say what we hold: what we take from here on is none of what was taken back.
+  if (heard) heed(core, *heard, asked.first(http::internal::taken_back));
+  const tier::Holdings own = core.shared.holders.own();
   std::string text;
   if (!heard || heard->known != own.version) text = tier::to_text(own);
   response.begin(200, http::reason_of(200));
@@ -129,9 +147,6 @@ void answer_holdings(CoreState& core, std::string_view said, http::Response& res
     response.fields.add(http::internal::unknown_asker, "1");
   }
   response.body = http::Body(std::move(text));
-  if (!heard) return;
-  core.shared.holders.change(
-      [&](tier::Authority& authority) { authority.hint(heard->name, heard->theirs); });
 }
 
 }  // namespace ringside::cache

@@ -15,7 +15,7 @@ namespace ringside::cache {
 //   3. It sees that our version is new to it, and asks us likewise.
 Task<void> talk_to_peers(CoreState& core);
 
-// Step 2. `said`: the value of internal::holdings.
-void answer_holdings(CoreState& core, std::string_view said, http::Response& response);
+// Step 2. `asked`: of the question, internal::holdings among them.
+void answer_holdings(CoreState& core, const http::Fields& asked, http::Response& response);
 
 }  // namespace ringside::cache

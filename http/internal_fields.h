@@ -43,8 +43,9 @@ inline constexpr std::string_view near_ttl = "Ringside-Near-Ttl-Ms";
 // To a member, with a 421: the name of the replica that has the shard now, `no_holder` or
 // `undecided_holder`.
 // Whoever says so has given it away, or never had it, or is to have it and asks nothing more of
-// holders now. It has not touched the request. To who asks for itself (`fill`) a space and the
-// epoch follow its own name: it is given the authority with this answer.
+// holders now. It has not touched the request. To who asks for itself (`fill`) the epoch and the
+// version of the giver's holdings follow its own name, each after a space: it is given the
+// authority with this answer.
 inline constexpr std::string_view holder = "Ringside-Holder";
 // Some other one.
 inline constexpr std::string_view no_holder = "-";
@@ -71,8 +72,14 @@ inline constexpr std::string_view age_beyond = "Ringside-Age-Beyond-Ms";
 // version of the other's. They are the content where they are not known yet.
 inline constexpr std::string_view holdings = "Ringside-Holdings";
 
+// With that question: in which version of its holdings (the number alone) the one that asks has
+// last taken back what it had given to the other. What it gave in earlier ones does not count any
+// more.
+inline constexpr std::string_view taken_back = "Ringside-Taken-Back";
+
 // To a replica, with such an OPTIONS: the name of the one that asks, and the number of the batch of
-// stored responses that it asks for (cache/bucket_source.h). The answer's content is that batch.
+// stored responses that it asks for (cache/bucket_source.h). The answer's content is that batch;
+// with it go `holdings`, the version of the other's when it began to make it.
 inline constexpr std::string_view move = "Ringside-Move";
 
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,9 +37,10 @@ namespace ringside::tier {
 //   5. A holder gives a bucket to its taker: with the last of what it has stored of it
 //      (cache/bucket_moves.h), or at once where it has nothing stored and the taker asks for
 //      something of it. It goes on saying that it has the authority, and sends who asks to that
-//      one, until it knows that it arrived: at every moment one of the two says it. The exception
-//      is a gift without a batch that the taker does not say it has: it may have been passed on, so
-//      the bucket is nobody's.
+//      one, until it knows that it arrived: at every moment one of the two says it. A gift that the
+//      taker does not say it has may be on its way still. So it is taken back first: the taker is
+//      told, and does not take it any more. What went without a batch is nobody's then, since it
+//      may have been passed on.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
 //      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
@@ -100,8 +102,15 @@ class Authority {
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
   // taker asks us next. Who has not heard of a cut gives what was cut of it, too:
-  // the giver knows so many buckets.
+  // the giver knows so many buckets. Not for what is_taken_back().
   void take(shard::Bucket bucket, Epoch given, std::size_t known_buckets = shard::bucket_count);
+
+  // The giver has taken back what it gave in earlier versions of its holdings, as far as we had not
+  // said yet that we have it (rule 5).
+  void hear_of_taking_back(std::string_view giver, const HoldingsVersion& since);
+  // Whether that is so of what it gave in this version.
+  [[nodiscard]] bool is_taken_back(std::string_view giver,
+                                   const HoldingsVersion& given) const noexcept;
 
   // --- When buckets move (cache/bucket_moves.h).
 
@@ -177,6 +186,8 @@ class Authority {
     Peer peer;
     HoldingsVersion known;  // of its holdings
     HoldingsVersion own;    // that it is told
+    // In which version it was last taken back what it had been given; 0: never.
+    std::uint64_t taken_back = 0;
   };
   // Those that are due, each of which counts as asked until one of the above tells how it went.
   [[nodiscard]] std::vector<Call> take_due(SteadyPoint now);
@@ -206,6 +217,8 @@ class Authority {
     bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
     bool was_given = false;        // something, by us
+    std::uint64_t taken_back = 0;  // what it had been given: in which version of ours; 0: never
+    HoldingsVersion gives_since;   // what it gave before it has taken back
     bool was_heard_since = false;  // since it left
     bool was_heard = false;        // ever
     bool has_forgotten_us = false;
@@ -236,7 +249,7 @@ class Authority {
   [[nodiscard]] bool wins(const Known& known, shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool comes_first(const std::string& name, const std::string& other,
                                  shard::Bucket bucket) const;
-  void look_at_gifts(const Known& known, SteadyPoint now);
+  void look_at_gifts(Known& known, SteadyPoint now);
   void settle();
   [[nodiscard]] bool has_unclaimed() const noexcept;
   void begin_round();
@@ -252,10 +265,11 @@ class Authority {
   unsigned round_ = 0;          // of hearing all; the present one
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
-    std::string to;               // who has not said yet that it has it
-    bool is_all_there = false;    // there was nothing to send along
-    unsigned heard_without = 0;   // how often it was heard since, and did not say so
-    SteadyPoint without_since{};  // when that was the first time
+    std::string to;                // who has not said yet that it has it
+    std::uint64_t taken_back = 0;  // in which version of ours; 0: it is not
+    bool is_all_there = false;     // there was nothing to send along
+    unsigned heard_without = 0;    // how often it was heard since, and did not say so
+    SteadyPoint without_since{};   // when that was the first time
   };
   std::map<shard::Bucket, Given> given_;
 };

@@ -95,7 +95,9 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   ++known->failures;
   if (std::exchange(known->is_by_hearsay, false)) known->peer.address = {};
   // Whether or not it has heard of it: the higher epoch has it when it is back.
-  std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; });
+  if (std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; }) > 0) {
+    known->taken_back = ++own_.version.number;
+  }
   choose_takers();
   forget_leavers(now);
   tell_of_leavers();
@@ -118,25 +120,49 @@ void Authority::forget_leavers(SteadyPoint now) {
 }
 
 // A gift that did not arrive does not count. One that goes with a batch may be long on its way, and
-// its taker still asks for it again: if it were forgotten, two would ask the origin. One without a
-// batch may have arrived and been passed on meanwhile. Nothing was stored here when it was made, so
-// the bucket is nobody's now, which rule 3 is for.
-void Authority::look_at_gifts(const Known& known, SteadyPoint now) {
+// its taker still asks for it again: if it were forgotten, two would ask the origin. Whoever is its
+// taker no more may have it still to come:
+//   1. a gives to b, with a batch that takes long   1'. c becomes the taker
+//   2. a hears b without it, and takes it back      2'. b gets the batch, and has the higher epoch
+//   3. a fetches for c                              3'. c asks b, which fetches again
+// So b is told between 2 and 3, and has either said by its answer that it has the bucket, or takes
+// nothing of that batch. A gift without a batch may have arrived and been passed on meanwhile.
+// Nothing was stored here when it was made, so the bucket is nobody's now, which rule 3 is for.
+void Authority::look_at_gifts(Known& known, SteadyPoint now) {
   constexpr unsigned most = 2;
+  const std::uint64_t next_version = own_.version.number + 1;
+  bool has_changed = false;
   for (auto row = given_.begin(); row != given_.end();) {
     Given& given = row->second;
     const bool is_to_it = given.to == known.peer.name;
     if (is_to_it && given.heard_without++ == 0) given.without_since = now;
     const bool is_awaited = !given.is_all_there && takers_.is(given.to, row->first) &&
                             now < given.without_since + limits::move_timeout;
-    const bool is_lost = is_to_it && given.heard_without >= most && !is_awaited;
+    const bool is_late = is_to_it && given.heard_without >= most && !is_awaited;
+    if (is_late && given.taken_back == 0) {
+      given.taken_back = known.taken_back = next_version;
+      has_changed = true;
+    }
+    const bool is_lost = is_late && known.told.number >= given.taken_back;
     if (is_lost && given.is_all_there) {
       own_.epochs[row->first] = 0;
       own_.copies[row->first] = true;  // of what was fetched from the taker since
-      ++own_.version.number;
+      has_changed = true;
     }
     row = is_lost ? given_.erase(row) : std::next(row);
   }
+  if (has_changed) ++own_.version.number;
+}
+
+void Authority::hear_of_taking_back(std::string_view giver, const HoldingsVersion& since) {
+  Known* const known = find(giver);
+  if (known != nullptr && !is_taken_back(giver, since)) known->gives_since = since;
+}
+
+bool Authority::is_taken_back(std::string_view giver, const HoldingsVersion& given) const noexcept {
+  const Known* const known = find(giver);
+  return known != nullptr && given.incarnation == known->gives_since.incarnation &&
+         given.number < known->gives_since.number;
 }
 
 void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
@@ -251,7 +277,7 @@ std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
     known.is_wanted = false;
     known.has_talked = false;
     known.asked_in = round_;
-    calls.push_back({known.peer, known.holdings.version, own_.version});
+    calls.push_back({known.peer, known.holdings.version, own_.version, known.taken_back});
   }
   return calls;
 }

@@ -4,6 +4,7 @@ taken for something else. The one of another version is a script."""
 import unittest
 
 from support import Tier, wait_until
+from support.wire import Wire
 
 PATHS = [f"/{number}" for number in range(40)]
 EVERYTHING = "7 1\n0 16383 1\n"  # holdings: the authority over all buckets
@@ -90,6 +91,38 @@ class OfTwoVersions(Tier):
         self.meet(answer, answer_fill=lambda turn: turn.reply(421, b"what is this?"))
         self.ask_all()
         self.assertGreater(self.own.metric("ringside_holder_requests_total", result="refused"), 0)
+
+    def test_what_a_peer_has_taken_back_of_a_batch_is_not_taken(self):
+        version, batches, holdings = {"now": 1}, [], []
+
+        def answer(turn) -> None:
+            if number := turn.request.field("Ringside-Move"):
+                batches.append(number)
+                made_in = f"7 {version['now']}"
+                if len(batches) == 1:  # the batch is on its way meanwhile
+                    version["now"] = 2
+                    self.holdings_told("7 2", "Ringside-Taken-Back: 2")
+                else:
+                    holdings.append(self.holdings_told("7 2"))
+                batch = b"B 0 1\n" if len(batches) <= 2 else b""
+                return turn.reply(
+                    200, batch, Ringside_Move=number.split(" ")[1], Ringside_Holdings=made_in
+                )
+            everything = EVERYTHING.replace("7 1", f"7 {version['now']}", 1)
+            turn.reply(200, everything.encode(), Ringside_Holdings=f"7 {version['now']}")
+
+        self.meet(answer)
+        wait_until(lambda: len(batches) > 2, "it to be asked for the batch again, and the next")
+        self.assertEqual(batches[:3], ["cache-0 1", "cache-0 1", "cache-0 2"])
+        taken = "\n0 0 2\n"  # bucket 0, with the epoch after that of the one that gave it
+        self.assertNotIn(taken, holdings[0])
+        self.assertIn(taken, holdings[1])
+
+    def holdings_told(self, version: str, *lines: str) -> str:
+        """What the replica says that it holds, when the other one asks it and tells this."""
+        asked = f"Ringside-Holdings: cache-1 {version} 0 0"
+        with Wire(self.own.address) as wire:
+            return wire.ask("OPTIONS", "*", "Max-Forwards: 0", asked, *lines).text
 
 
 if __name__ == "__main__":

@@ -53,6 +53,9 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     {"ChangeIsTakenBack", 30'533},
     // An empty bucket went from one to the next before the first giver heard that it had arrived.
     {"PagesExpireMeanwhile", 4'000'292},
+    // A batch to a former taker arrived after its giver had taken the bucket back.
+    {"ConnectionsBreak", 7'001'185},
+    {"AcknowledgementIsLost", 7'001'185},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

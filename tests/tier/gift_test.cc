@@ -40,6 +40,7 @@ TEST(Gift, WhatGoesWithABatchIsNotForgottenWhileTheBatchMayBeOnItsWay) {
   a.heard_again("c", {}, start + limits::move_timeout);
   EXPECT_FALSE(a.answers_for(moved));
   a.heard_again("c", {}, start + 2 * limits::move_timeout);
+  a.heard_again("c", a.own().version, start + 2 * limits::move_timeout);
   EXPECT_TRUE(a.answers_for(moved)) << "it does not ask any more";
 }
 
@@ -52,27 +53,97 @@ TEST(Gift, WhatWasThoughtLostIsNotGivenOver) {
   for (const auto since : {Milliseconds{0}, limits::move_timeout}) {
     a.heard_again("c", {}, start + since);
   }
+  a.heard_again("c", a.own().version, start + limits::move_timeout);
   EXPECT_TRUE(a.answers_for(moved));
   EXPECT_FALSE(a.given_over(moved, "c"));
   EXPECT_TRUE(a.answers_for(moved));
 }
 
-TEST(Gift, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
-  const auto between = membership_of({"a", "b", "c"});
-  const auto after = membership_of({"a", "b", "c", "d"});
+// a has given c a bucket with a batch, and d has become its taker.
+struct OvertakenTier : Tier {
+  const MembershipPointer between = membership_of({"a", "b", "c"});
+  const MembershipPointer after = membership_of({"a", "b", "c", "d"});
   const Bucket moved = moved_bucket(*between, *after, "c", "d");
-  Tier tier({"a", "b", "c"});
+  HoldingsVersion given;  // in this version of a's holdings
+  Epoch epoch = 0;
+
+  OvertakenTier() : Tier({"a", "b", "c"}) {
+    at("a").follow(membership_of({"a"}));
+    for (const char* name : {"b", "c"}) stop(name);
+    talk();
+    for (const char* name : {"b", "c"}) start_replica(name).follow(between);
+    at("a").follow(between);
+    talk();
+    given = at("a").own().version;
+    epoch = at("a").give(moved, "c")->epoch;
+    at("a").follow(after);
+  }
+  // Without it, as often as it takes.
+  void hear_c() {
+    for (int i = 0; i < 2; ++i) at("a").heard_again("c", given, start);
+  }
+};
+
+TEST(Gift, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
+  OvertakenTier tier;
   Authority& a = tier.at("a");
-  a.follow(membership_of({"a"}));
-  for (const char* name : {"b", "c"}) tier.stop(name);
+  tier.hear_c();
+  a.heard_again("c", a.own().version, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+}
+
+// It fetched a page for the new taker. Then the batch arrived, that one asked the old taker, which
+// had the higher epoch by it, and the page was fetched twice.
+TEST(Gift, WhatIsTakenBackIsNotTakenOfABatchThatComesLate) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  Authority& c = tier.at("c");
+  tier.hear_c();
+  EXPECT_FALSE(a.answers_for(tier.moved)) << "the batch may still arrive";
+  EXPECT_FALSE(c.is_taken_back("a", tier.given));
   tier.talk();
-  for (const char* name : {"b", "c"}) tier.start_replica(name).follow(between);
-  a.follow(between);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  EXPECT_TRUE(c.is_taken_back("a", tier.given));
+  EXPECT_FALSE(c.is_taken_back("a", a.own().version)) << "what it gives from here on counts";
+}
+
+TEST(Gift, WhatIsTakenBackIsTheTakersWhereTheBatchCameFirst) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.at("c").take(tier.moved, tier.epoch);
+  EXPECT_FALSE(tier.at("a").given_over(tier.moved, "c")) << "by what it says of the batch";
   tier.talk();
-  ASSERT_TRUE(a.give(moved, "c"));
-  a.follow(after);
-  for (int i = 0; i < 2; ++i) a.heard_again("c", {}, start);
-  EXPECT_TRUE(a.answers_for(moved));
+  EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
+  EXPECT_GT(tier.at("c").own().epoch(tier.moved), 0U);
+}
+
+TEST(Gift, WhatIsGivenAnewIsNotTakenBack) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  tier.hear_c();
+  a.follow(tier.between);
+  ASSERT_TRUE(a.give(tier.moved, "c"));
+  tier.talk();
+  EXPECT_FALSE(a.answers_for(tier.moved));
+  EXPECT_TRUE(a.given_over(tier.moved, "c"));
+}
+
+// It may be stopped only, with the batch before it.
+TEST(Gift, WhoCouldNotBeReachedIsToldWhatWasTakenBackMeanwhile) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.failed("c", true, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(Gift, WhatANewIncarnationGivesIsNotWhatTheOldOneHasTakenBack) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.talk();
+  EXPECT_FALSE(tier.at("c").is_taken_back("a", {tier.given.incarnation + 1, 0}));
+  EXPECT_FALSE(tier.at("c").is_taken_back("a", {})) << "of an older version of Ringside";
 }
 
 // The first one let go of it, since the second one had it, and the second one, since the first one
@@ -109,6 +180,9 @@ TEST(Gift, WhatWasEmptyAndPassedOnBeforeItWasHeardOfIsNotTheFirstGiversAgain) {
   Authority& a = tier.at("a");
   EXPECT_EQ(a.other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   for (int i = 0; i < 2; ++i) a.heard_again("c", {}, start);
+  EXPECT_EQ(a.other_holder(moved, "b", true), (Authority::Other{"c"}));
+  EXPECT_GT(a.own().epoch(moved), 0U) << "it may still take it";
+  a.heard_again("c", a.own().version, start);
   EXPECT_EQ(a.own().epoch(moved), 0U);
   EXPECT_TRUE(a.own().has_copies(moved)) << "of what it has fetched from c since";
   EXPECT_FALSE(a.answers_for(moved));

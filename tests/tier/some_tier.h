@@ -64,14 +64,15 @@ class Tier {
     const std::string& to = call.peer.name;
     const auto asked = replicas_.find(to);
     if (asked == replicas_.end() || is_cut_off_[to] || is_cut_off_[from]) {
-      caller.failed(to, true, now_);
-    } else if (asked->second.own().version == call.known) {
+      return caller.failed(to, true, now_);
+    }
+    Authority& other = asked->second;
+    other.hear_of_taking_back(from, {call.own.incarnation, call.taken_back});
+    other.hint(from, call.own);
+    if (other.own().version == call.known) {
       caller.heard_again(to, call.own, now_);
     } else {
-      caller.heard(to, asked->second.own(), call.own, now_);
-    }
-    if (asked != replicas_.end() && !is_cut_off_[to] && !is_cut_off_[from]) {
-      asked->second.hint(from, call.own);
+      caller.heard(to, other.own(), call.own, now_);
     }
   }
 

@@ -292,8 +292,9 @@ MUTANTS = (
         (
             Edit(
                 AUTHORITY,
-                "return Other{to, to == asker && given->second.is_all_there ? epoch : 0};",
-                "return Other{to, to == asker && (MUTANT || given->second.is_all_there) ? epoch : 0};",
+                "to == asker && given->second.is_all_there && given->second.taken_back == 0;",
+                "to == asker && (MUTANT || given->second.is_all_there) "
+                "&& given->second.taken_back == 0;",
             ),
         ),
     ),
