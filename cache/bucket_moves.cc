@@ -29,6 +29,36 @@ namespace {
 constexpr std::size_t batch_size_bytes_most =
     limits::move_batch_size_bytes + limits::moved_response_size_bytes + limits::kMiB;
 
+// Takes a number from the front of `left`, and the space before it. 0: there is none.
+std::uint64_t take_number(std::string_view& left) {
+  std::uint64_t number = 0;
+  const char* const end = left.data() + left.size();
+  const char* const begin = left.starts_with(' ') ? left.data() + 1 : end;
+  const auto parsed = std::from_chars(begin, end, number);
+  if (parsed.ec != std::errc{}) return 0;
+  left.remove_prefix(static_cast<std::size_t>(parsed.ptr - left.data()));
+  return number;
+}
+
+// `NAME NUMBER`, or `NAME NUMBER SERIAL`.
+std::optional<BucketSource::Question> read_question(std::string_view text) {
+  BucketSource::Question question;
+  question.taker = text.substr(0, text.find(' '));
+  text.remove_prefix(question.taker.size());
+  question.number = take_number(text);
+  const bool has_serial = !text.empty();
+  question.serial = take_number(text);
+  const bool is_whole = text.empty() && has_serial == (question.serial > 0);
+  if (question.taker.empty() || question.number == 0 || !is_whole) return std::nullopt;
+  return question;
+}
+
+// Of `NUMBER SERIAL`. Older replicas say no serial.
+std::uint64_t serial_in(std::string_view text) {
+  text.remove_prefix(std::min(text.find(' '), text.size()));
+  return take_number(text);
+}
+
 // What all moves into this replica share; each keeps it. On one core.
 class Moves : public std::enable_shared_from_this<Moves> {
  public:
@@ -70,20 +100,27 @@ class Moves : public std::enable_shared_from_this<Moves> {
   }
 
  private:
+  struct Batch {
+    std::string content;
+    std::string purges_done;
+    std::uint64_t serial = 0;
+    tier::HoldingsVersion version;  // of the giver's, when it was made; older ones say none
+    AskedAt asked;
+    std::uint64_t purges_seen = 0;
+  };
   struct State {
     bool is_under_way = false;
     SteadyPoint not_before{};
     // Of the next batch. It goes on, and one that is lost is asked for again, while all that came
     // from the giver before is still there.
     std::uint64_t number = 1;
+    std::uint64_t serial = 0;  // of the answer that came last, as the giver counts them
     std::uint64_t purges = 0;  // of our store, when it was last asked
-  };
-  struct Batch {
-    std::string content;
-    std::string purges_done;
-    tier::HoldingsVersion version;  // of the giver's, when it was made; older ones say none
-    AskedAt asked;
-    std::uint64_t purges_seen = 0;
+
+    void has_come(const Batch& batch) noexcept {
+      ++number;
+      serial = batch.serial;
+    }
   };
   // What a batch is made of.
   struct Content {
@@ -124,7 +161,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     waiter_.bell()->wake();
   }
 
-  // Batch after batch, until one is empty.
+  // Batch after batch, until one is empty or was taken back.
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
@@ -137,10 +174,10 @@ class Moves : public std::enable_shared_from_this<Moves> {
       co_await net::nap_until(core_.core, due);
       const SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
-      auto batch = co_await ask(giver, state.number);
+      auto batch = co_await ask(giver, state);
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
-        ++state.number;
+        state.has_come(*batch);
         break;
       }
       const auto content = read(*batch);
@@ -152,10 +189,10 @@ class Moves : public std::enable_shared_from_this<Moves> {
         continue;
       }
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
-      // It may still be asked for again, without what was taken back.
+      // It is asked for again after a pause, if we are still to take something of it.
       if (!take(content->buckets, giver.name, batch->version)) break;
       tried = 0;
-      ++state.number;
+      state.has_come(*batch);
     }
     co_return Result<void>();
   }
@@ -195,23 +232,28 @@ class Moves : public std::enable_shared_from_this<Moves> {
         std::chrono::duration_cast<Seconds>(limits::move_room_interval).count());
   }
 
-  Task<Result<Batch>> ask(const tier::Peer& giver, std::uint64_t number) {
+  Task<Result<Batch>> ask(const tier::Peer& giver, const State& state) {
     Batch batch;
     batch.asked = {core_.core.resident_now(), core_.core.steady_now()};
     batch.purges_seen = core_.shared.store.purge_count();
     PeerQuestion question;
-    question.fields = fmt::format("{}: {} {}\r\n", http::internal::move, core_.shared.name, number);
+    std::string& fields = question.fields;
+    fields = fmt::format("{}: {} {}", http::internal::move, core_.shared.name, state.number);
+    if (state.serial > 0) fields += fmt::format(" {}", state.serial);
+    fields += "\r\n";
     question.timeout = limits::move_timeout;
     const auto asked = co_await ask_peer(core_, giver, std::move(question));
     if (!asked) co_return asked.error();
-    const http::Fields& fields = (*asked)->head().fields;
-    batch.purges_done = fields.first(http::internal::purges_done).value_or(std::string_view{});
+    const http::Fields& said = (*asked)->head().fields;
+    batch.purges_done = said.first(http::internal::purges_done).value_or(std::string_view{});
     // An older replica gives nothing.
-    if (!fields.has(http::internal::move)) co_return batch;
-    if (const auto said = fields.first(http::internal::holdings)) {
-      const auto version = tier::parse_holdings_version(*said);
-      if (!version) co_return version.error();
-      batch.version = *version;
+    const auto move = said.first(http::internal::move);
+    if (!move) co_return batch;
+    batch.serial = serial_in(*move);
+    if (const auto version = said.first(http::internal::holdings)) {
+      const auto read = tier::parse_holdings_version(*version);
+      if (!read) co_return read.error();
+      batch.version = *read;
     }
     auto content =
         co_await content_of(**asked, batch_size_bytes_most,
@@ -264,11 +306,13 @@ class Moves : public std::enable_shared_from_this<Moves> {
   [[nodiscard]] bool take(const std::vector<MovedBucket>& buckets, const std::string& giver,
                           const tier::HoldingsVersion& version) {
     if (buckets.empty()) return true;
+    const auto is_gift = [](const MovedBucket& bucket) { return bucket.epoch > 0; };
+    const bool gives = std::any_of(buckets.begin(), buckets.end(), is_gift);
     bool is_taken = false;
     core_.shared.holders.change([&](tier::Authority& authority) {
-      is_taken = !authority.is_taken_back(giver, version);
+      is_taken = !gives || !authority.is_taken_back(giver, version);
       for (const MovedBucket& given : buckets) {
-        if (is_taken && given.epoch > 0) {
+        if (is_taken && is_gift(given)) {
           authority.take(given.bucket, given.epoch, given.known_buckets);
         }
       }
@@ -294,21 +338,6 @@ class Moves : public std::enable_shared_from_this<Moves> {
   MoveRoom room_;
 };
 
-struct Said {
-  std::string name;
-  std::uint64_t number = 0;
-};
-
-std::optional<Said> read_said(std::string_view text) {
-  const std::size_t space = text.find(' ');
-  if (space == 0 || space == std::string_view::npos) return std::nullopt;
-  Said said{std::string(text.substr(0, space))};
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + space + 1, end, said.number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || said.number == 0) return std::nullopt;
-  return said;
-}
-
 // A shard may be of GiB, and the core has clients. A pause is the end of a turn: what is ready goes
 // out (see Core::gather), and others get the lock.
 Task<void> remove_by_steps(CoreState& core, std::string taker) {
@@ -327,27 +356,29 @@ Task<void> move_buckets(CoreState& core) {
   co_await moves->run();
 }
 
-void answer_move(CoreState& core, std::string_view said, http::Response& response) {
+void answer_move(CoreState& core, const http::Fields& asked, http::Response& response) {
   // Before the store is looked at: what is removed meanwhile is not done by this.
   const std::string done = core.shared.purges.done(core.core.steady_now());
-  // Before anything is given, likewise: what is taken back later must be older than that.
+  // Before anything is given, likewise: who takes some of it back does so in a later version.
   const tier::HoldingsVersion version = core.shared.holders.own_version();
-  MovedBatch batch;
-  const auto asked = read_said(said);
-  if (asked) {
-    batch = core.shared.source.batch(asked->name, asked->number,
-                                     {core.core.resident_now(), core.core.steady_now()});
-    if (core.shared.source.claim_removal(asked->name)) {
-      core.core.spawn(remove_by_steps(core, asked->name));
+  BucketSource::Answer answer;
+  const auto question =
+      read_question(asked.first(http::internal::move).value_or(std::string_view{}));
+  if (question) {
+    answer =
+        core.shared.source.answer(*question, {core.core.resident_now(), core.core.steady_now()});
+    if (core.shared.source.claim_removal(question->taker)) {
+      core.core.spawn(remove_by_steps(core, question->taker));
     }
   }
   response.begin(200, http::reason_of(200));
-  response.fields.add("Content-Length", fmt::format_int(batch.size_bytes()).c_str());
+  response.fields.add("Content-Length", fmt::format_int(answer.batch.size_bytes()).c_str());
   http::add_date(response.fields, core.core.now());
-  response.fields.add(http::internal::move, asked ? fmt::format_int(asked->number).c_str() : "0");
+  const std::uint64_t number = question ? question->number : 0;
+  response.fields.add(http::internal::move, fmt::format("{} {}", number, answer.serial));
   response.fields.add(http::internal::holdings, tier::to_text(version));
   if (!done.empty()) response.fields.add(http::internal::purges_done, done);
-  response.body = std::move(batch).body();
+  response.body = std::move(answer.batch).body();
 }
 
 }  // namespace ringside::cache

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <string_view>
-
 #include "base/task.h"
 #include "cache/core_state.h"
+#include "http/fields.h"
 #include "http/response.h"
 
 namespace ringside::cache {
@@ -14,7 +13,7 @@ namespace ringside::cache {
 // and what a purge may have meant is not stored.
 Task<void> move_buckets(CoreState& core);
 
-// The giver's answer. `said`: the value of internal::move.
-void answer_move(CoreState& core, std::string_view said, http::Response& response);
+// The giver's answer. `asked`: of the question, internal::move among them.
+void answer_move(CoreState& core, const http::Fields& asked, http::Response& response);
 
 }  // namespace ringside::cache

@@ -7,11 +7,13 @@
 
 namespace ringside::cache {
 
-MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, const AskedAt& now) {
+BucketSource::Answer BucketSource::answer(const Question& question, const AskedAt& now) {
+  const auto& [taker, number, serial] = question;
   const std::lock_guard lock(mutex_);
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
-  const bool has_come = giving.number != 0 && number == giving.number + 1;
+  const bool is_next = giving.number != 0 && number == giving.number + 1;
+  const bool has_come = is_next && (serial == 0 || serial == giving.serial);
   if (has_come) note_arrival(giving, taker);
   if (!giving.has_remover) remove_some(giving, taker);
   if (giving.number != 0 && number == giving.number) {
@@ -24,17 +26,19 @@ MovedBatch BucketSource::batch(const std::string& taker, std::uint64_t number, c
   }
   if (giving.next == giving.order.size()) begin(giving, taker, now.steady);
   giving.number = number;
+  giving.serial = ++answers_;
   giving.asked_at = now.steady;
   giving.next_before = giving.next;
   if (giving.moving) giving.moving->mark();
   giving.given.clear();
-  MovedBatch batch = make_batch(giving, taker, now);
+  Answer answer{make_batch(giving, taker, now), giving.serial};
   const bool has_outpaced = std::any_of(givings_.begin(), givings_.end(), [](const auto& to) {
     return to.second.has_moving([](const Moving& moving) { return moving.is_outpaced(); });
   });
   outpaced_until_.store(has_outpaced ? now.steady + limits::move_silence : SteadyPoint{});
-  if (batch.is_empty() && giving.later.empty() && giving.arrived.empty()) givings_.erase(taker);
-  return batch;
+  const bool is_over = answer.batch.is_empty() && giving.later.empty() && giving.arrived.empty();
+  if (is_over) givings_.erase(taker);
+  return answer;
 }
 
 bool BucketSource::claim_removal(const std::string& taker) {
@@ -198,7 +202,7 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   // Before flights are looked at: whoever begins one from here on asks the taker.
   //   1. a fetch begins, since we have the authority    1'. the bucket is given
   //   2. the bucket is given                            2'. a fetch asks the taker
-  //   3. the fetch is seen: the gift is taken back
+  //   3. the fetch is seen: the gift is withdrawn
   const auto gift = holders_.give(bucket, taker);
   if (!gift) {  // it is for somebody else by now
     giving.later.erase(bucket);
@@ -212,12 +216,12 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   if (!giving.moving) giving.moving = next_moving(giving);
   const auto warmth = giving.is_warm[bucket] ? Store::Warmth::warm : Store::Warmth::cold;
   if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
-    if (gift->is_new) holders_.take_back(bucket);
+    if (gift->is_new) holders_.withdraw(bucket);
     return false;
   }
   const bool may_wait = is_busy && gift->is_new && !giving.moving->is_hopeless();
   if (may_wait && leave_for_later(giving, now.steady)) {
-    holders_.take_back(bucket);
+    holders_.withdraw(bucket);
     return true;
   }
   const auto [first, last] = giving.marks.equal_range(bucket);

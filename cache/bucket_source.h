@@ -24,9 +24,9 @@ namespace ringside::cache {
 // The giver's half of buckets that move: batches of what is stored of them, for each taker in turn,
 // the warmest bucket first. The taker's half is cache/bucket_moves.h.
 //
-//   1. A taker asks for batch n. That says that it has all of batch n - 1: the buckets that were
-//      given with it are let go, and what was sent of them is removed: a little with the batch,
-//      the rest by who claims it.
+//   1. A taker asks for batch n, and names the answer that it has to n - 1 by its serial. If that
+//      was our last one, it has all of it: the buckets that were given with it are let go, and what
+//      was sent of them is removed: a little with the batch, the rest by who claims it.
 //   2. It gets stored responses, and with the last of each bucket the keys whose answers can't be
 //      stored, and the bucket itself.
 //   3. What is stored again meanwhile, or for the first time, comes with a later batch: the walk
@@ -37,16 +37,25 @@ namespace ringside::cache {
 //      limits::move_flight_patience: its walk goes on when it is its turn again.
 //
 // The same number again is answered anew, with what is there by then: so nothing is lost with an
-// answer. Any other number is a new beginning. Thread-safe.
+// answer. Any other number is a new beginning, and so is another serial: a question may have come
+// late, whose answer nobody reads. Thread-safe.
 class BucketSource {
  public:
   // Those it is made with must outlive it.
   BucketSource(Store& store, FlightTable& flights, UncacheableKeys& uncacheable, Holders& holders)
       : store_(store), flights_(flights), uncacheable_(uncacheable), holders_(holders) {}
 
-  // An empty one: there is nothing to be given to `taker` at present.
-  [[nodiscard]] MovedBatch batch(const std::string& taker, std::uint64_t number,
-                                 const AskedAt& now);
+  struct Question {
+    std::string taker;
+    std::uint64_t number = 0;  // of the batch
+    // Of the answer to the one before that it has; 0: it does not say, being of an older version.
+    std::uint64_t serial = 0;
+  };
+  struct Answer {
+    MovedBatch batch;  // empty: there is nothing to be given to the taker at present
+    std::uint64_t serial = 0;
+  };
+  [[nodiscard]] Answer answer(const Question& question, const AskedAt& now);
   // True: more of what has arrived at that taker is to be removed, and the caller is to do it: it
   // calls remove_step() until that was the last step. False: nothing is left, or somebody else
   // does.
@@ -108,6 +117,7 @@ class BucketSource {
   // To one taker.
   struct Giving {
     std::uint64_t number = 0;  // of the last batch
+    std::uint64_t serial = 0;  // of the last answer, whichever its number was
     SteadyPoint asked_at{};    // likewise
     std::vector<shard::Bucket> order;
     std::vector<bool> is_warm;  // by bucket
@@ -155,6 +165,7 @@ class BucketSource {
   Holders& holders_;
   std::mutex mutex_;  // before any lock of the above
   std::map<std::string, Giving> givings_;
+  std::uint64_t answers_ = 0;
   // A bucket is behind until then, or none is; without the lock.
   std::atomic<SteadyPoint> outpaced_until_{SteadyPoint{}};
 };

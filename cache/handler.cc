@@ -300,23 +300,21 @@ Task<void> Handler::answer_shared(http::Response& response) {
 // has learnt that is not valid any more.
 void Handler::answer_options(http::Response& response) {
   transaction_.outcome = metrics::Outcome::bypass;
+  CoreState& core = transaction_.core;
   const http::Fields& fields = transaction_.request->fields;
-  const bool asks_holdings = fields.has(http::internal::holdings);
-  if (asks_holdings) return answer_holdings(transaction_.core, fields, response);
-  const auto move = fields.first(http::internal::move);
-  if (move) return answer_move(transaction_.core, *move, response);
+  if (fields.has(http::internal::holdings)) return answer_holdings(core, fields, response);
+  if (fields.has(http::internal::move)) return answer_move(core, fields, response);
   std::optional<std::size_t> removed;
   if (transaction_.context.from_sidecar) {
-    removed = invalidate_told(transaction_.core.shared, *transaction_.core.settings,
-                              *transaction_.request, transaction_.context.purge,
-                              transaction_.core.core.steady_now());
+    removed = invalidate_told(core.shared, *core.settings, *transaction_.request,
+                              transaction_.context.purge, core.core.steady_now());
   }
   if (removed) {
     make_purge_response(response, *removed, transaction_.now());
   } else {
     http::make_options_response(response, transaction_.now());
   }
-  if (const auto news = told_news(transaction_.context, transaction_.request->fields)) {
+  if (const auto news = told_news(transaction_.context, fields)) {
     response.fields.add(http::internal::heeded, fmt::to_string(news->number));
   }
   if (transaction_.is_from_impostor) response.fields.add(http::internal::unproven, "1");

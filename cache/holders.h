@@ -88,9 +88,9 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.give(bucket, taker);
   }
-  void take_back(shard::Bucket bucket) {
+  void withdraw(shard::Bucket bucket) {
     const std::lock_guard lock(mutex_);
-    authority_.take_back(bucket);
+    authority_.withdraw(bucket);
   }
   [[nodiscard]] std::size_t to_be_given() const {
     const std::lock_guard lock(mutex_);

@@ -56,8 +56,8 @@ Task<Result<Heard>> ask_holdings(CoreState& core, const tier::Authority::Call& c
   PeerQuestion question;
   question.fields = fmt::format("{}: {} {} {}\r\n", http::internal::holdings, core.shared.name,
                                 tier::to_text(call.own), tier::to_text(call.known));
-  if (call.taken_back > 0) {
-    question.fields += fmt::format("{}: {}\r\n", http::internal::taken_back, call.taken_back);
+  if (call.taken_back_in > 0) {
+    question.fields += fmt::format("{}: {}\r\n", http::internal::taken_back, call.taken_back_in);
   }
   question.timeout = limits::probe_timeout;
   const auto asked = co_await ask_peer(core, call.peer, std::move(question));

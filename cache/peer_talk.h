@@ -10,8 +10,9 @@ namespace ringside::cache {
 // Peers are asked what they hold, and told that we hold something else than before: whenever
 // tier::Authority has somebody to be asked, until the core stops. On one core of a replica.
 //
-//   1. We send our version, and the version of theirs that we know.
-//   2. The peer answers with its version, and with its holdings where we do not know them.
+//   1. We send our version, the version of theirs that we know, and since when our gifts count.
+//   2. The peer notes the last, and then answers with its version, and with its holdings where we
+//      do not know them.
 //   3. It sees that our version is new to it, and asks us likewise.
 Task<void> talk_to_peers(CoreState& core);
 

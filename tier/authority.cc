@@ -104,14 +104,16 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     const bool is_new = given == given_.end();
     if (is_new) given = given_.try_emplace(bucket, Given{std::string(asker)}).first;
     if (is_new) note_gift(asker);
-    given->second.is_all_there = true;
-    given->second.heard_without = 0;
-    given->second.taken_back = 0;
+    if (given->second.to == asker) {
+      given->second.is_all_there = true;
+      given->second.taken_back_in = 0;
+    }
   }
   if (given == given_.end()) return std::nullopt;
   const std::string& to = given->second.to;
   if (to != asker) suspect(to);
-  const bool is_given = to == asker && given->second.is_all_there && given->second.taken_back == 0;
+  const bool is_given =
+      to == asker && given->second.is_all_there && given->second.taken_back_in == 0;
   return Other{to, is_given ? epoch : 0};
 }
 
@@ -183,7 +185,7 @@ std::optional<Authority::Gift> Authority::give(Bucket bucket, std::string_view t
   const auto [given, is_new] = given_.try_emplace(bucket, Given{std::string(taker)});
   if (given->second.to != taker) return std::nullopt;
   given->second.heard_without = 0;
-  given->second.taken_back = 0;
+  given->second.taken_back_in = 0;
   if (is_new) note_gift(taker);
   return Gift{epoch, is_new, own_.numbers.buckets};
 }
@@ -207,7 +209,6 @@ bool Authority::given_over(Bucket bucket, std::string_view taker) {
   if (own_.epochs[bucket] == 0) return true;
   const auto given = given_.find(bucket);
   if (given == given_.end() || given->second.to != taker) return false;
-  if (given->second.taken_back > 0) return false;  // where it has it all the same, we hear that
   Known* const known = find(taker);
   if (known == nullptr) {  // it left, and was forgotten since
     given_.erase(given);

@@ -40,7 +40,7 @@ namespace ringside::tier {
 //      one, until it knows that it arrived: at every moment one of the two says it. A gift that the
 //      taker does not say it has may be on its way still. So it is taken back first: the taker is
 //      told, and does not take it any more. What went without a batch is nobody's then, since it
-//      may have been passed on.
+//      may have been passed on. A taker that can't be reached is told when it can be again.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
 //      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
@@ -105,10 +105,11 @@ class Authority {
   // the giver knows so many buckets. Not for what is_taken_back().
   void take(shard::Bucket bucket, Epoch given, std::size_t known_buckets = shard::bucket_count);
 
-  // The giver has taken back what it gave in earlier versions of its holdings, as far as we had not
-  // said yet that we have it (rule 5).
+  // The giver has taken back what it gave us in earlier versions of its holdings (rule 5): what we
+  // have not taken yet, we do not take any more.
   void hear_of_taking_back(std::string_view giver, const HoldingsVersion& since);
-  // Whether that is so of what it gave in this version.
+  // Whether that may be so of what it gave in this version. Who does not know the giver any more
+  // may not know that either.
   [[nodiscard]] bool is_taken_back(std::string_view giver,
                                    const HoldingsVersion& given) const noexcept;
 
@@ -130,11 +131,11 @@ class Authority {
     std::size_t known_buckets = shard::bucket_count;  // by who gives it
   };
   [[nodiscard]] std::optional<Gift> give(shard::Bucket bucket, std::string_view taker);
-  // It is not, after all. For a new gift.
-  void take_back(shard::Bucket bucket) { given_.erase(bucket); }
+  // It is not, after all. For a new gift that nobody was told of.
+  void withdraw(shard::Bucket bucket) { given_.erase(bucket); }
   // It has what it was given: it holds the bucket, and what is stored here are copies. False: the
-  // gift was thought to be lost meanwhile. Then the bucket is ours, with all that is stored of it,
-  // until we hear that the taker has it with a higher epoch.
+  // gift was forgotten meanwhile. Then the bucket is ours, with all that is stored of it, until we
+  // hear that the taker has it with a higher epoch.
   [[nodiscard]] bool given_over(shard::Bucket bucket, std::string_view taker);
   // Nothing is left here of a bucket that another one holds.
   void emptied(shard::Bucket bucket);
@@ -184,10 +185,9 @@ class Authority {
 
   struct Call {
     Peer peer;
-    HoldingsVersion known;  // of its holdings
-    HoldingsVersion own;    // that it is told
-    // In which version it was last taken back what it had been given; 0: never.
-    std::uint64_t taken_back = 0;
+    HoldingsVersion known;            // of its holdings
+    HoldingsVersion own;              // that it is told
+    std::uint64_t taken_back_in = 0;  // which version of ours: gifts to it, the last time; 0: never
   };
   // Those that are due, each of which counts as asked until one of the above tells how it went.
   [[nodiscard]] std::vector<Call> take_due(SteadyPoint now);
@@ -216,11 +216,11 @@ class Authority {
     bool has_talked = false;        // since it was asked: it is there, whatever we hear of it
     bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
-    bool was_given = false;        // something, by us
-    std::uint64_t taken_back = 0;  // what it had been given: in which version of ours; 0: never
-    HoldingsVersion gives_since;   // what it gave before it has taken back
-    bool was_heard_since = false;  // since it left
-    bool was_heard = false;        // ever
+    bool was_given = false;           // something, by us
+    std::uint64_t taken_back_in = 0;  // which version of ours: gifts to it, the last time; 0: never
+    HoldingsVersion gives_since;      // what it gave in earlier versions than this, it took back
+    bool was_heard_since = false;     // since it left
+    bool was_heard = false;           // ever
     bool has_forgotten_us = false;
     unsigned failures = 0;  // in a row
     SteadyPoint failing_since{};
@@ -265,11 +265,11 @@ class Authority {
   unsigned round_ = 0;          // of hearing all; the present one
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
-    std::string to;                // who has not said yet that it has it
-    std::uint64_t taken_back = 0;  // in which version of ours; 0: it is not
-    bool is_all_there = false;     // there was nothing to send along
-    unsigned heard_without = 0;    // how often it was heard since, and did not say so
-    SteadyPoint without_since{};   // when that was the first time
+    std::string to;                   // who has not said yet that it has it
+    std::uint64_t taken_back_in = 0;  // which version of ours; 0: it is not
+    bool is_all_there = false;        // there was nothing to send along
+    unsigned heard_without = 0;       // how often it was heard since, and did not say so
+    SteadyPoint without_since{};      // when that was the first time
   };
   std::map<shard::Bucket, Given> given_;
 };

@@ -28,8 +28,10 @@ void Authority::follow(const MembershipPointer& membership) {
       if (is_by_hearsay) peer.address = same->peer.address;
       if (same->peer == peer) known = std::move(*same);
       known.is_by_hearsay = is_by_hearsay;
-      // At another address it is another process; nowhere, it is gone.
+      // At another address it is another process; nowhere, it is gone, or may come back there.
       known.was_heard = same->was_heard;
+      known.taken_back_in = same->taken_back_in;
+      known.gives_since = same->gives_since;
       before.erase(same);
     }
     known.peer = std::move(peer);
@@ -68,6 +70,7 @@ void Authority::renumber(const MembershipPointer& before) {
       known.holdings.version = {};
       known.is_doubted = known.is_asked;
       known.not_before = {};
+      known.taken_back_in = own_.version.number + 1;
     }
   }
   const Numbers numbers = numbers_of(*topology);

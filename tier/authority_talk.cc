@@ -94,9 +94,10 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   if (known->has_talked) known->not_before = now;
   ++known->failures;
   if (std::exchange(known->is_by_hearsay, false)) known->peer.address = {};
-  // Whether or not it has heard of it: the higher epoch has it when it is back.
+  // Whether or not it has taken it: the higher epoch has it when it is back. If it has not by then,
+  // it hears that it won't.
   if (std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; }) > 0) {
-    known->taken_back = ++own_.version.number;
+    known->taken_back_in = ++own_.version.number;
   }
   choose_takers();
   forget_leavers(now);
@@ -112,6 +113,11 @@ void Authority::forget_leavers(SteadyPoint now) {
       return now >= known.failing_since + limits::leaver_patience;
     }
     if (known.state != State::heard || !known.was_heard_since) return false;
+    // It may have a gift of ours still to come.
+    const bool is_given = std::any_of(given_.begin(), given_.end(), [&](const auto& given) {
+      return given.second.to == known.peer.name;
+    });
+    if (is_given) return false;
     for (std::size_t i = 0; i < bucket_count; ++i) {
       if (known.holdings.has(static_cast<Bucket>(i))) return false;
     }
@@ -120,8 +126,8 @@ void Authority::forget_leavers(SteadyPoint now) {
 }
 
 // A gift that did not arrive does not count. One that goes with a batch may be long on its way, and
-// its taker still asks for it again: if it were forgotten, two would ask the origin. Whoever is its
-// taker no more may have it still to come:
+// its taker still asks for it again: if it were forgotten, two would ask the origin. One that is no
+// longer its taker may still get it:
 //   1. a gives to b, with a batch that takes long   1'. c becomes the taker
 //   2. a hears b without it, and takes it back      2'. b gets the batch, and has the higher epoch
 //   3. a fetches for c                              3'. c asks b, which fetches again
@@ -136,14 +142,18 @@ void Authority::look_at_gifts(Known& known, SteadyPoint now) {
     Given& given = row->second;
     const bool is_to_it = given.to == known.peer.name;
     if (is_to_it && given.heard_without++ == 0) given.without_since = now;
-    const bool is_awaited = !given.is_all_there && takers_.is(given.to, row->first) &&
-                            now < given.without_since + limits::move_timeout;
+    const bool is_to_taker = takers_.is(given.to, row->first);
+    const bool is_awaited =
+        !given.is_all_there && is_to_taker && now < given.without_since + limits::move_timeout;
     const bool is_late = is_to_it && given.heard_without >= most && !is_awaited;
-    if (is_late && given.taken_back == 0) {
-      given.taken_back = known.taken_back = next_version;
+    if (is_to_it && !is_to_taker && !is_late) known.is_wanted = true;
+    if (is_late && given.taken_back_in == 0) {
+      given.taken_back_in = known.taken_back_in = next_version;
+      known.not_before = {};
       has_changed = true;
     }
-    const bool is_lost = is_late && known.told.number >= given.taken_back;
+    const bool is_lost =
+        is_to_it && given.taken_back_in > 0 && known.told.number >= given.taken_back_in;
     if (is_lost && given.is_all_there) {
       own_.epochs[row->first] = 0;
       own_.copies[row->first] = true;  // of what was fetched from the taker since
@@ -161,8 +171,9 @@ void Authority::hear_of_taking_back(std::string_view giver, const HoldingsVersio
 
 bool Authority::is_taken_back(std::string_view giver, const HoldingsVersion& given) const noexcept {
   const Known* const known = find(giver);
-  return known != nullptr && given.incarnation == known->gives_since.incarnation &&
-         given.number < known->gives_since.number;
+  if (known == nullptr) return true;
+  const HoldingsVersion& since = known->gives_since;
+  return given.incarnation == since.incarnation && given.number < since.number;
 }
 
 void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
@@ -277,7 +288,7 @@ std::vector<Authority::Call> Authority::take_due(SteadyPoint now) {
     known.is_wanted = false;
     known.has_talked = false;
     known.asked_in = round_;
-    calls.push_back({known.peer, known.holdings.version, own_.version, known.taken_back});
+    calls.push_back({known.peer, known.holdings.version, own_.version, known.taken_back_in});
   }
   return calls;
 }

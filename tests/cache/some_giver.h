@@ -48,7 +48,12 @@ struct Giver {
     std::vector<MovedBucket> buckets;
   };
   Batch batch(std::uint64_t number) {
-    const std::string text = text_of(source.batch("b", number, asked_at));
+    auto answer = source.answer({"b", number, serial}, asked_at);
+    serial = answer.serial;
+    return read(std::move(answer.batch));
+  }
+  static Batch read(MovedBatch moved) {
+    const std::string text = text_of(std::move(moved));
     if (text.empty()) return {};
     Batch batch;
     for (std::string_view left = text; !left.empty();) {
@@ -83,6 +88,7 @@ struct Giver {
   BucketSource source{store, flights, uncacheable, holders};
   std::vector<shard::Bucket> buckets;  // that b is to take
   AskedAt asked_at = asked_now;
+  std::uint64_t serial = 0;  // of the answer that came last
 };
 
 }  // namespace ringside::cache

@@ -105,15 +105,14 @@ class OfTwoVersions(Tier):
                 else:
                     holdings.append(self.holdings_told("7 2"))
                 batch = b"B 0 1\n" if len(batches) <= 2 else b""
-                return turn.reply(
-                    200, batch, Ringside_Move=number.split(" ")[1], Ringside_Holdings=made_in
-                )
+                serial = f"{number.split(' ')[1]} {100 + len(batches)}"
+                return turn.reply(200, batch, Ringside_Move=serial, Ringside_Holdings=made_in)
             everything = EVERYTHING.replace("7 1", f"7 {version['now']}", 1)
             turn.reply(200, everything.encode(), Ringside_Holdings=f"7 {version['now']}")
 
         self.meet(answer)
         wait_until(lambda: len(batches) > 2, "it to be asked for the batch again, and the next")
-        self.assertEqual(batches[:3], ["cache-0 1", "cache-0 1", "cache-0 2"])
+        self.assertEqual(batches[:3], ["cache-0 1", "cache-0 1", "cache-0 2 102"])
         taken = "\n0 0 2\n"  # bucket 0, with the epoch after that of the one that gave it
         self.assertNotIn(taken, holdings[0])
         self.assertIn(taken, holdings[1])

@@ -111,10 +111,74 @@ TEST(Gift, WhatIsTakenBackIsTheTakersWhereTheBatchCameFirst) {
   OvertakenTier tier;
   tier.hear_c();
   tier.at("c").take(tier.moved, tier.epoch);
-  EXPECT_FALSE(tier.at("a").given_over(tier.moved, "c")) << "by what it says of the batch";
   tier.talk();
   EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
   EXPECT_GT(tier.at("c").own().epoch(tier.moved), 0U);
+}
+
+// It asks for the next batch, and has not heard of the taking back.
+TEST(Gift, WhatIsTakenBackIsTheTakersWhereItSaysThatTheBatchHasCome) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.at("c").take(tier.moved, tier.epoch);
+  EXPECT_TRUE(tier.at("a").given_over(tier.moved, "c"));
+  EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
+}
+
+// Each of its questions began the wait for the former taker anew.
+TEST(Gift, WhatGoesToAFormerTakerIsForgottenThoughTheNewOneAsksForIt) {
+  OvertakenTier tier;
+  tier.start_replica("d").follow(tier.after);
+  Authority& a = tier.at("a");
+  a.heard("d", tier.at("d").own(), {}, start);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(a.other_holder(tier.moved, "d", true), (Authority::Other{"c"}));
+    a.heard_again("c", a.own().version, start);
+  }
+  EXPECT_TRUE(a.answers_for(tier.moved)) << "it was not taken for an empty one";
+}
+
+// Nobody took the bucket any more, and who asked for it was sent there for ever.
+TEST(Gift, ALeaverThatHoldsNothingIsKnownUntilItsGiftIsTakenBack) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.follow(membership_of({"a", "b", "d"}));
+  a.heard_again("c", {}, start);
+  EXPECT_TRUE(a.knows("c"));
+  tier.talk();
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+  EXPECT_FALSE(a.knows("c"));
+}
+
+// For a moment its pod was not ready.
+TEST(Gift, WhatIsTakenBackIsToldToWhoWasNowhereMeanwhile) {
+  OvertakenTier tier;
+  tier.hear_c();
+  for (const char* name : {"a", "c"}) {
+    const std::string other = name == std::string("a") ? "c" : "a";
+    if (other == "a") tier.talk();
+    auto members = members_at({"a", "b", "c", "d"});
+    members[other == "a" ? 0 : 2].address = {};
+    tier.at(name).follow(make_membership(members, "ring", 1).value());
+    tier.at(name).follow(tier.after);
+  }
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(Gift, WhatSomebodyGivesWhomNobodyKnowsIsNotTaken) {
+  OvertakenTier tier;
+  EXPECT_TRUE(tier.at("c").is_taken_back("z", {7, 1}));
+}
+
+TEST(Gift, WhatIsTakenBackIsNotAwaitedWhereItsTakerIsItAgain) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  tier.hear_c();
+  a.follow(tier.between);
+  a.heard_again("c", a.own().version, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
 }
 
 TEST(Gift, WhatIsGivenAnewIsNotTakenBack) {

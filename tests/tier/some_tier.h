@@ -67,7 +67,7 @@ class Tier {
       return caller.failed(to, true, now_);
     }
     Authority& other = asked->second;
-    other.hear_of_taking_back(from, {call.own.incarnation, call.taken_back});
+    other.hear_of_taking_back(from, {call.own.incarnation, call.taken_back_in});
     other.hint(from, call.own);
     if (other.own().version == call.known) {
       caller.heard_again(to, call.own, now_);

@@ -68,8 +68,8 @@ MUTANTS = (
         (
             Edit(
                 SOURCE,
-                "MovedBatch batch = make_batch(giving, taker, now);",
-                "MovedBatch batch = make_batch(giving, taker, now);"
+                "Answer answer{make_batch(giving, taker, now), giving.serial};",
+                "Answer answer{make_batch(giving, taker, now), giving.serial};"
                 "if (MUTANT) { note_arrival(giving, taker); remove_some(giving, taker); }",
             ),
         ),
@@ -292,9 +292,9 @@ MUTANTS = (
         (
             Edit(
                 AUTHORITY,
-                "to == asker && given->second.is_all_there && given->second.taken_back == 0;",
+                "to == asker && given->second.is_all_there && given->second.taken_back_in == 0;",
                 "to == asker && (MUTANT || given->second.is_all_there) "
-                "&& given->second.taken_back == 0;",
+                "&& given->second.taken_back_in == 0;",
             ),
         ),
     ),
