@@ -52,8 +52,8 @@ struct Giver {
     serial = answer.serial;
     return read(std::move(answer.batch));
   }
-  static Batch read(MovedBatch moved) {
-    const std::string text = text_of(std::move(moved));
+  static Batch read(MovedBatch sent) {
+    const std::string text = text_of(std::move(sent));
     if (text.empty()) return {};
     Batch batch;
     for (std::string_view left = text; !left.empty();) {
