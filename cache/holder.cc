@@ -224,9 +224,11 @@ class Walk {
     count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
     names_us_ = refusal.given == 0 && refusal.holder == core_.shared.name;
     holders_.change([&](tier::Authority& authority) {
-      const bool is_taken_back = authority.is_taken_back(holder.name, refusal.version);
-      if (refusal.given > 0 && !is_taken_back) return authority.take(bucket_, refusal.given);
-      if (refusal.given > 0) return;
+      if (refusal.given > 0) {
+        const bool is_taken_back = authority.is_taken_back(holder.name, refusal.version);
+        if (!is_taken_back) authority.take(bucket_, refusal.given);
+        return;
+      }
       if (names_us_) return;
       if (is_undecided_) return authority.denies(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);
