@@ -65,45 +65,6 @@ TEST(BucketSource, WarmBucketsComeFirst) {
   EXPECT_EQ(given, warm_ones);
 }
 
-TEST(BucketSource, WhatWasNotConfirmedStaysAndIsSentAgain) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  giver.put("/x", bucket, "x");
-  EXPECT_EQ(giver.batch(1).bodies, std::vector<std::string>{"x"});
-  EXPECT_EQ(giver.store.count_of(bucket), 1U);
-  EXPECT_FALSE(giver.holders.answers_for(bucket)) << "it is given, and may have arrived";
-  EXPECT_EQ(giver.batch(1).bodies, std::vector<std::string>{"x"});
-  EXPECT_EQ(giver.batch(77).bodies, std::vector<std::string>{"x"}) << "a new beginning";
-  EXPECT_EQ(giver.store.count_of(bucket), 1U);
-  static_cast<void>(giver.batch(78));
-  EXPECT_EQ(giver.store.count_of(bucket), 0U);
-}
-
-// A question for the last batch came once more, late, and was answered to nobody. The taker's next
-// one was taken for its confirmation: the bucket was nobody's, and a page was fetched twice.
-TEST(BucketSource, WhatALateQuestionWasAnsweredDoesNotCountAsArrived) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  const auto first = giver.source.answer({"b", 1}, asked_now);
-  giver.put("/x", bucket, "x");
-  const auto late = giver.source.answer({"b", 1}, asked_now);
-  EXPECT_EQ(Giver::read(giver.source.answer({"b", 2, first.serial}, asked_now).batch).bodies,
-            std::vector<std::string>{"x"});
-  EXPECT_EQ(giver.store.count_of(bucket), 1U);
-  EXPECT_GT(giver.holders.own().epoch(bucket), 0U);
-}
-
-TEST(BucketSource, ATakerOfAnOlderVersionConfirmsByTheNumberAlone) {
-  Giver giver;
-  const shard::Bucket bucket = giver.buckets[0];
-  giver.put("/x", bucket, "x");
-  for (const std::uint64_t number : {1U, 2U}) {
-    static_cast<void>(giver.source.answer({"b", number}, asked_now));
-  }
-  EXPECT_EQ(giver.store.count_of(bucket), 0U);
-  EXPECT_EQ(giver.holders.own().epoch(bucket), 0U);
-}
-
 // One that is large, and has been sent. Returns the number of the next batch.
 std::uint64_t send_large(Giver& giver, shard::Bucket bucket) {
   for (int i = 0; i < 5; ++i) {
