@@ -104,7 +104,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     std::string content;
     std::string purges_done;
     std::uint64_t serial = 0;
-    tier::HoldingsVersion version;  // of the giver's, when it was made; older ones say none
+    tier::HoldingsVersion version;  // of the giver's holdings, before it was made; older ones: none
     AskedAt asked;
     std::uint64_t purges_seen = 0;
   };
@@ -161,7 +161,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
     waiter_.bell()->wake();
   }
 
-  // Batch after batch, until one is empty or was taken back.
+  // Batch after batch, until one is empty, or something in it was taken back.
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
@@ -189,7 +189,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
         continue;
       }
       for (const auto& mark : content->uncacheable) core_.shared.uncacheable.remember(mark);
-      // It is asked for again after a pause, if we are still to take something of it.
+      // It is asked for again after a pause, if we are still to take something from that giver.
       if (!take(content->buckets, giver.name, batch->version)) break;
       tried = 0;
       state.has_come(*batch);
@@ -359,7 +359,7 @@ Task<void> move_buckets(CoreState& core) {
 void answer_move(CoreState& core, const http::Fields& asked, http::Response& response) {
   // Before the store is looked at: what is removed meanwhile is not done by this.
   const std::string done = core.shared.purges.done(core.core.steady_now());
-  // Before anything is given, likewise: who takes some of it back does so in a later version.
+  // Before anything is given, likewise: if some of it is taken back, that is in a later version.
   const tier::HoldingsVersion version = core.shared.holders.own_version();
   BucketSource::Answer answer;
   const auto question =

@@ -37,8 +37,8 @@ namespace ringside::cache {
 //      limits::move_flight_patience: its walk goes on when it is its turn again.
 //
 // The same number again is answered anew, with what is there by then: so nothing is lost with an
-// answer. Any other number is a new beginning, and so is another serial: a question may have come
-// late, whose answer nobody reads. Thread-safe.
+// answer. Any other number is a new beginning, and so is the next one with another serial: a
+// question may have come late, whose answer nobody reads. Thread-safe.
 class BucketSource {
  public:
   // Those it is made with must outlive it.
@@ -48,7 +48,7 @@ class BucketSource {
   struct Question {
     std::string taker;
     std::uint64_t number = 0;  // of the batch
-    // Of the answer to the one before that it has; 0: it does not say, being of an older version.
+    // Of the answer to the one before that it has; 0: it has none, or is of an older version.
     std::uint64_t serial = 0;
   };
   struct Answer {

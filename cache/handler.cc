@@ -240,7 +240,7 @@ std::optional<std::string> Handler::other_holder() {
   // Who follows another topology may not be the taker, and would not store what it fetches.
   const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
                         !shared.flights.has_any_of(bucket, shared.store);
-  const tier::HoldingsVersion version = shared.holders.own_version();
+  const tier::HoldingsVersion version = shared.holders.own_version();  // before it is given
   const auto other = shared.holders.other_holder(bucket, asker, is_empty);
   if (!other) return std::nullopt;
   if (other->given > 0) {

@@ -149,13 +149,15 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
-      names_us_ = is_undecided_ = false;
+      names_us_ = names_one_gone_ = is_undecided_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
-      // it yet. Or its taker has not heard all the others yet.
-      const bool is_soon_known = names_us_ || is_undecided_ || (next_ && was_asked(next_->name));
+      // it yet. Or the other one has ended, and who gave it has not noticed yet. Or its taker has
+      // not heard all the others yet.
+      const bool is_soon_known =
+          names_us_ || names_one_gone_ || is_undecided_ || (next_ && was_asked(next_->name));
       if (is_soon_known && core_.core.steady_now() < patience_) {
         co_await waiter_.wait(std::min(core_.core.steady_now() + pause_, patience_));
         pause_ *= 2;
@@ -221,19 +223,19 @@ class Walk {
   }
 
   void heed(const tier::Peer& holder, const Refusal& refusal) {
-    count(core_, refusal.given > 0 ? HolderAnswer::gave : HolderAnswer::refused);
-    names_us_ = refusal.given == 0 && refusal.holder == core_.shared.name;
+    bool is_given = refusal.given > 0;
     holders_.change([&](tier::Authority& authority) {
-      if (refusal.given > 0) {
-        const bool is_taken_back = authority.is_taken_back(holder.name, refusal.version);
-        if (!is_taken_back) authority.take(bucket_, refusal.given);
-        return;
-      }
+      is_given = is_given && !authority.is_taken_back(holder.name, refusal.version);
+      if (is_given) return authority.take(bucket_, refusal.given);
+      names_us_ = refusal.holder == core_.shared.name;
       if (names_us_) return;
       if (is_undecided_) return authority.denies(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);
-      if (!next_) authority.doubt(holder.name);
+      if (next_) return;
+      names_one_gone_ = authority.knows(refusal.holder);
+      authority.doubt(holder.name);
     });
+    count(core_, is_given ? HolderAnswer::gave : HolderAnswer::refused);
   }
 
   CoreState& core_;
@@ -253,6 +255,7 @@ class Walk {
   Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
   bool names_us_ = false;           // the last refusal
+  bool names_one_gone_ = false;     // likewise: a peer that can't be reached
   bool is_undecided_ = false;       // likewise: who was asked may be the holder soon
 };
 

@@ -71,12 +71,16 @@ class Holders {
     return authority_.own().epoch(bucket) == 0 && !authority_.is_unreachable(taker);
   }
 
-  // See tier::Authority. Nobody waits for what it may change.
+  // See tier::Authority. Rings where a gift is under way to another one than the asker, which is to
+  // be heard.
   [[nodiscard]] std::optional<tier::Authority::Other> other_holder(shard::Bucket bucket,
                                                                    std::string_view asker,
                                                                    bool is_empty) {
-    const std::lock_guard lock(mutex_);
-    return authority_.other_holder(bucket, asker, is_empty);
+    std::unique_lock lock(mutex_);
+    auto other = authority_.other_holder(bucket, asker, is_empty);
+    const bool is_under_way = other && authority_.own().epoch(bucket) > 0 && other->name != asker;
+    if (is_under_way) ring(std::move(lock));
+    return other;
   }
 
   [[nodiscard]] std::vector<shard::Bucket> to_give(std::string_view taker) const {

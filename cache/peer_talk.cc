@@ -32,9 +32,12 @@ struct Said {
   std::string_view name;
   HoldingsVersion theirs;
   HoldingsVersion known;
+  std::uint64_t taken_back_in = 0;  // which number of its version: gifts to us; 0: it says none
 };
 
-std::optional<Said> read_said(std::string_view text) {
+std::optional<Said> read_said(const http::Fields& asked) {
+  std::string_view text = asked.first(http::internal::holdings).value_or(std::string_view{});
+  const auto taken_back = asked.first(http::internal::taken_back);
   Said said;
   said.name = take_word(text);
   const std::size_t second = text.find(' ');
@@ -43,7 +46,12 @@ std::optional<Said> read_said(std::string_view text) {
   const auto theirs = tier::parse_holdings_version(text.substr(0, third));
   const auto known = tier::parse_holdings_version(text.substr(third + 1));
   if (!theirs || !known) return std::nullopt;
-  return Said{said.name, *theirs, *known};
+  if (taken_back) {
+    const char* const end = taken_back->data() + taken_back->size();
+    const auto parsed = std::from_chars(taken_back->data(), end, said.taken_back_in);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  }
+  return Said{said.name, *theirs, *known, said.taken_back_in};
 }
 
 // What a peer has said.
@@ -106,17 +114,6 @@ Task<void> hear(CoreState& core, tier::Authority::Call call) {
   });
 }
 
-void heed(CoreState& core, const Said& said, std::optional<std::string_view> taken_back) {
-  HoldingsVersion since{said.theirs.incarnation};
-  if (taken_back) {
-    std::from_chars(taken_back->data(), taken_back->data() + taken_back->size(), since.number);
-  }
-  core.shared.holders.change([&](tier::Authority& authority) {
-    authority.hear_of_taking_back(said.name, since);
-    authority.hint(said.name, said.theirs);
-  });
-}
-
 }  // namespace
 
 Task<void> talk_to_peers(CoreState& core) {
@@ -130,10 +127,14 @@ Task<void> talk_to_peers(CoreState& core) {
 }
 
 void answer_holdings(CoreState& core, const http::Fields& asked, http::Response& response) {
-  const auto said = asked.first(http::internal::holdings).value_or(std::string_view{});
-  const auto heard = read_said(said);
+  const auto heard = read_said(asked);
   // Before we say what we hold: what we take from here on is none of what was taken back.
-  if (heard) heed(core, *heard, asked.first(http::internal::taken_back));
+  if (heard) {
+    core.shared.holders.change([&](tier::Authority& authority) {
+      authority.hear_of_taking_back(heard->name, {heard->theirs.incarnation, heard->taken_back_in});
+      authority.hint(heard->name, heard->theirs);
+    });
+  }
   const tier::Holdings own = core.shared.holders.own();
   std::string text;
   if (!heard || heard->known != own.version) text = tier::to_text(own);

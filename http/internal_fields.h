@@ -79,8 +79,8 @@ inline constexpr std::string_view taken_back = "Ringside-Taken-Back";
 
 // To a replica, with such an OPTIONS: the name of the one that asks, the number of the batch of
 // stored responses that it asks for (cache/bucket_source.h), and the serial of the answer to the
-// one before. With the answer: the number, and the answer's serial. The content is that batch; with
-// it goes `holdings`, the version of the giver's when it began to make it.
+// one before, if it has one. With the answer: the number, and the answer's serial. The content is
+// that batch; with it goes `holdings`, the version of the giver's holdings before it was made.
 inline constexpr std::string_view move = "Ringside-Move";
 
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a

@@ -106,7 +106,7 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
     if (is_new) note_gift(asker);
     if (given->second.to == asker) {
       given->second.is_all_there = true;
-      given->second.taken_back_in = 0;
+      if (std::exchange(given->second.taken_back_in, 0) > 0) given->second.heard_without = 0;
     }
   }
   if (given == given_.end()) return std::nullopt;
@@ -200,6 +200,11 @@ bool Authority::is_wider_for(const Known& known, Bucket bucket) const {
   return false;
 }
 
+bool Authority::is_given_any(std::string_view taker) const {
+  return std::any_of(given_.begin(), given_.end(),
+                     [&](const auto& given) { return given.second.to == taker; });
+}
+
 void Authority::note_gift(std::string_view taker) {
   if (std::exchange(find(taker)->was_given, true)) return;
   tell_of_leavers();
@@ -260,6 +265,10 @@ void Authority::yield_to(const Known& known) {
     const auto bucket = static_cast<Bucket>(i);
     highest_[i] = std::max(highest_[i], known.holdings.epochs[i]);
     if (known.holdings.epochs[i] == 0 || own_.epochs[i] == 0 || !wins(known, bucket)) continue;
+    // Whom we gave it, if that is another one, may have it to come with our lower epoch.
+    const auto given = given_.find(bucket);
+    Known* const to = given == given_.end() ? nullptr : find(given->second.to);
+    if (to != nullptr && to != &known) to->taken_back_in = own_.version.number + 1;
     let_go(bucket);
     changed = true;
   }

@@ -42,9 +42,10 @@ namespace ringside::tier {
 //      told, and does not take it any more. What went without a batch is nobody's then, since it
 //      may have been passed on. A taker that can't be reached is told when it can be again.
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
-//      holds nothing, or could not be reached for limits::leaver_patience. Those who came after it
-//      left hear of it from those who hear it. Its name is its own until a member has it. Whom we
-//      gave something is told of likewise: others may not know it yet, or where it is.
+//      holds nothing and has no gift of ours to come, or could not be reached for
+//      limits::leaver_patience. Those who came after it left hear of it from those who hear it. Its
+//      name is its own until a member has it. Whom we gave something is told of likewise: others
+//      may not know it yet, or where it is.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {
@@ -92,12 +93,13 @@ class Authority {
 
   struct Other {
     std::string name;  // empty: some other one
-    Epoch given = 0;   // to the asker, if it is that one; 0: what is stored of it is on its way
+    // To the asker, if it is that one; 0: what is stored of it is on its way, or it was taken back.
+    Epoch given = 0;
     bool is_undecided = false;  // not all that may have it have been heard; then it has no name
     bool operator==(const Other&) const = default;
   };
   // Who is to answer in our place; nullopt: we are. `is_empty`: nothing is stored here of the
-  // bucket, nor under way. Asked again, it says the same again.
+  // bucket, nor under way. Asked again, it says the same again, until a gift is taken back.
   [[nodiscard]] std::optional<Other> other_holder(shard::Bucket bucket, std::string_view asker,
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
@@ -167,8 +169,8 @@ class Authority {
   void denies(std::string_view peer, shard::Bucket bucket);
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
-  // Where this replica drains: so are all that are to take something. One that has ended meanwhile
-  // asks for nothing, and nobody would notice.
+  // Where this replica drains: so are all that are to take something, or were given it. One that
+  // has ended meanwhile asks for nothing, and nobody would notice.
   void suspect_takers();
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
   // Whether it is a member or a leaver.
@@ -187,7 +189,7 @@ class Authority {
     Peer peer;
     HoldingsVersion known;            // of its holdings
     HoldingsVersion own;              // that it is told
-    std::uint64_t taken_back_in = 0;  // which version of ours: gifts to it, the last time; 0: never
+    std::uint64_t taken_back_in = 0;  // the version of ours in which gifts to it last were
   };
   // Those that are due, each of which counts as asked until one of the above tells how it went.
   [[nodiscard]] std::vector<Call> take_due(SteadyPoint now);
@@ -217,7 +219,7 @@ class Authority {
     bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
     bool was_given = false;           // something, by us
-    std::uint64_t taken_back_in = 0;  // which version of ours: gifts to it, the last time; 0: never
+    std::uint64_t taken_back_in = 0;  // the version of ours in which gifts to it last were
     HoldingsVersion gives_since;      // what it gave in earlier versions than this, it took back
     bool was_heard_since = false;     // since it left
     bool was_heard = false;           // ever
@@ -241,6 +243,9 @@ class Authority {
   // Whether more belongs to the bucket as it knows it than as we do.
   [[nodiscard]] bool is_wider_for(const Known& known, shard::Bucket bucket) const;
   void note_gift(std::string_view taker);
+  [[nodiscard]] bool is_given_any(std::string_view taker) const;
+  void hear_former_takers();
+  [[nodiscard]] Known new_known();
   void hear_of_leavers(const std::vector<Peer>& leavers);
   void tell_of_leavers();
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket,
@@ -266,7 +271,7 @@ class Authority {
   bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
   struct Given {
     std::string to;                   // who has not said yet that it has it
-    std::uint64_t taken_back_in = 0;  // which version of ours; 0: it is not
+    std::uint64_t taken_back_in = 0;  // in this version of ours; 0: it has not been
     bool is_all_there = false;        // there was nothing to send along
     unsigned heard_without = 0;       // how often it was heard since, and did not say so
     SteadyPoint without_since{};      // when that was the first time

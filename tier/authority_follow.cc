@@ -16,12 +16,12 @@ void Authority::follow(const MembershipPointer& membership) {
   renumber(before_it);
   ours_ = takers_.buckets_of(own_name_);
   std::vector<Known> before = std::exchange(peers_, {});
-  if (!takers_.has_any()) return;
+  if (!takers_.has_any()) return given_.clear();
   for (Peer& peer : peers_of(*membership, own_name_)) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Known& known) {
       return known.peer.name == peer.name;
     });
-    Known known;
+    Known known = same == before.end() ? new_known() : Known{};
     if (same != before.end()) {
       // Nobody but a peer has told where it is, still.
       const bool is_by_hearsay = peer.address.host.empty() && same->is_by_hearsay;
@@ -40,8 +40,16 @@ void Authority::follow(const MembershipPointer& membership) {
     peers_.push_back(std::move(known));
   }
   keep_leavers(std::move(before));
-  std::erase_if(given_, [&](const auto& given) { return find(given.second.to) == nullptr; });
+  for (Known& known : peers_) {
+    const bool is_nowhere = known.peer.address.host.empty();
+    if (is_nowhere && is_given_any(known.peer.name)) known.taken_back_in = ++own_.version.number;
+  }
+  std::erase_if(given_, [&](const auto& given) {
+    const Known* const to = find(given.second.to);
+    return to == nullptr || to->peer.address.host.empty();
+  });
   choose_takers();
+  hear_former_takers();
   tell_of_leavers();
   for (const Known& known : peers_) {
     if (known.state == State::heard) yield_to(known);
@@ -70,7 +78,7 @@ void Authority::renumber(const MembershipPointer& before) {
       known.holdings.version = {};
       known.is_doubted = known.is_asked;
       known.not_before = {};
-      known.taken_back_in = own_.version.number + 1;
+      known.taken_back_in = own_.version.number + 1;  // which is the version below
     }
   }
   const Numbers numbers = numbers_of(*topology);
@@ -116,7 +124,23 @@ void Authority::choose_takers() {
     const bool is_gone = known->state == State::unreachable && known->was_heard;
     return is_gone || known->holdings.is_draining;
   });
-  if (has_changed) ours_ = takers_.buckets_of(own_name_);
+  if (!has_changed) return;
+  ours_ = takers_.buckets_of(own_name_);
+  hear_former_takers();
+}
+
+// Nobody else asks for what it was given: so it is up to us to find out whether it has it.
+void Authority::hear_former_takers() {
+  for (const auto& [bucket, given] : given_) {
+    if (given.taken_back_in == 0 && !takers_.is(given.to, bucket)) suspect(given.to);
+  }
+}
+
+// It may have been known before: what it was given then does not count any more.
+Authority::Known Authority::new_known() {
+  Known known;
+  if (own_.version.number > 0) known.taken_back_in = ++own_.version.number;
+  return known;
 }
 
 }  // namespace ringside::tier

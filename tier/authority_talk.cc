@@ -94,8 +94,8 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   if (known->has_talked) known->not_before = now;
   ++known->failures;
   if (std::exchange(known->is_by_hearsay, false)) known->peer.address = {};
-  // Whether or not it has taken it: the higher epoch has it when it is back. If it has not by then,
-  // it hears that it won't.
+  // Whether or not it took it: the higher epoch has it when it is back. If it did not, it hears
+  // then that it may not any more.
   if (std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; }) > 0) {
     known->taken_back_in = ++own_.version.number;
   }
@@ -113,11 +113,7 @@ void Authority::forget_leavers(SteadyPoint now) {
       return now >= known.failing_since + limits::leaver_patience;
     }
     if (known.state != State::heard || !known.was_heard_since) return false;
-    // It may have a gift of ours still to come.
-    const bool is_given = std::any_of(given_.begin(), given_.end(), [&](const auto& given) {
-      return given.second.to == known.peer.name;
-    });
-    if (is_given) return false;
+    if (is_given_any(known.peer.name)) return false;  // and it is still to come
     for (std::size_t i = 0; i < bucket_count; ++i) {
       if (known.holdings.has(static_cast<Bucket>(i))) return false;
     }
@@ -126,8 +122,8 @@ void Authority::forget_leavers(SteadyPoint now) {
 }
 
 // A gift that did not arrive does not count. One that goes with a batch may be long on its way, and
-// its taker still asks for it again: if it were forgotten, two would ask the origin. One that is no
-// longer its taker may still get it:
+// its taker still asks for it again: if it were forgotten, two would ask the origin. A replica that
+// is no longer the taker may still get it:
 //   1. a gives to b, with a batch that takes long   1'. c becomes the taker
 //   2. a hears b without it, and takes it back      2'. b gets the batch, and has the higher epoch
 //   3. a fetches for c                              3'. c asks b, which fetches again
@@ -211,7 +207,8 @@ void Authority::suspect(std::string_view peer) {
 void Authority::suspect_takers() {
   if (!own_.is_draining) return;
   for (Known& known : peers_) {
-    if (known.state != State::heard || to_give(known.peer.name).empty()) continue;
+    const std::string& name = known.peer.name;
+    if (known.state != State::heard || (to_give(name).empty() && !is_given_any(name))) continue;
     known.is_wanted = true;
     known.not_before = {};
   }
@@ -257,7 +254,7 @@ void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
       member->not_before = {};
       continue;
     }
-    Known known;
+    Known known = new_known();
     known.peer = leaver;
     known.is_leaver = true;
     peers_.push_back(std::move(known));

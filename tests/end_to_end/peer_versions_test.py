@@ -1,6 +1,7 @@
 """Replicas of two versions in one tier: who is not understood is left out, and nothing it says is
 taken for something else. The one of another version is a script."""
 
+import collections
 import unittest
 
 from support import Tier, wait_until
@@ -19,7 +20,7 @@ class OfTwoVersions(Tier):
         self.own = self.cache("cache-0", self.source)
         self.front = self.sidecar([self.own])
 
-    def meet(self, answer_options, answer_fill=None) -> None:
+    def meet(self, answer_options, answer_fill=None, others=()) -> None:
         """`answer_options`: how the other one answers what members ask each other."""
         self.other.on["*"] = answer_options
         for path in PATHS:
@@ -27,6 +28,7 @@ class OfTwoVersions(Tier):
         members = [
             {"name": "cache-0", "address": self.own.address},
             {"name": "cache-1", "address": self.other.address},
+            *others,
         ]
         told = self.own.administer("PUT", "/topology", {"scheme": "ring", "members": members})
         self.assertEqual(told.status, 200, told.text)
@@ -91,6 +93,28 @@ class OfTwoVersions(Tier):
         self.meet(answer, answer_fill=lambda turn: turn.reply(421, b"what is this?"))
         self.ask_all()
         self.assertGreater(self.own.metric("ringside_holder_requests_total", result="refused"), 0)
+
+    def test_a_holder_that_names_one_that_has_ended_is_asked_until_it_knows(self):
+        asked = collections.Counter()
+        gone = self.stage()
+        gone.stop()
+
+        def answer(turn) -> None:
+            if turn.request.field("Ringside-Move"):
+                return turn.reply(200, b"")
+            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+
+        def answer_fill(turn) -> None:
+            asked[turn.request.target] += 1
+            fields = {"Ringside_Outcome": "bypass", "Ringside_Holder": "cache-2"}
+            if asked[turn.request.target] > 4:  # more often than others are asked for one thing
+                fields = {"Ringside_Outcome": "hit"}
+            turn.reply(421 if "Ringside_Holder" in fields else 200, b"from the holder", **fields)
+
+        self.meet(answer, answer_fill, [{"name": "cache-2", "address": gone.address}])
+        self.assertEqual(self.front.get(PATHS[0], "81.2.69.160").text, "from the holder")
+        self.assertEqual(asked[PATHS[0]], 5)
+        self.assertEqual(self.source.count(PATHS[0]), 0)
 
     def test_what_a_peer_has_taken_back_of_a_batch_is_not_taken(self):
         version, batches, holdings = {"now": 1}, [], []

@@ -56,6 +56,8 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     // A batch to a former taker arrived after its giver had taken the bucket back.
     {"ConnectionsBreak", 7'001'185},
     {"AcknowledgementIsLost", 7'001'185},
+    // A holder named a replica that had just died, and who asked it turned to the origin at once.
+    {"ReturnsWhileItsBucketsAreOnLoan", 21'000'569},
     // A late question was answered to nobody, and the next one taken for the confirmation of that.
     {"ConnectionsBreak", 11'000'112},
 });

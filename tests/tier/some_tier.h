@@ -82,6 +82,13 @@ class Tier {
   SteadyPoint now_ = start;
 };
 
+// What a replica says that has the authority over one bucket alone.
+inline Holdings holdings_of_one(Incarnation incarnation, shard::Bucket bucket, Epoch epoch) {
+  Holdings holdings{{incarnation, epoch}, std::vector<Epoch>(shard::bucket_count)};
+  holdings.epochs[bucket] = epoch;
+  return holdings;
+}
+
 // Of a and b, to whom c has come; all know it, and nothing has moved yet.
 struct GrownTier : Tier {
   const MembershipPointer before = membership_of({"a", "b"});

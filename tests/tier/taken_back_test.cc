@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/limits.h"
+#include "tests/tier/some_membership.h"
+#include "tests/tier/some_tier.h"
+#include "tier/authority.h"
+
+// What a giver takes back, since its taker does not say that it has it.
+namespace ringside::tier {
+namespace {
+
+using shard::Bucket;
+
+// a has given c a bucket with a batch, and d has become its taker.
+struct OvertakenTier : Tier {
+  const MembershipPointer between = membership_of({"a", "b", "c"});
+  const MembershipPointer after = membership_of({"a", "b", "c", "d"});
+  const Bucket moved = moved_bucket(*between, *after, "c", "d");
+  HoldingsVersion given;  // in this version of a's holdings
+  Epoch epoch = 0;
+
+  OvertakenTier() : Tier({"a", "b", "c"}) {
+    at("a").follow(membership_of({"a"}));
+    for (const char* name : {"b", "c"}) stop(name);
+    talk();
+    for (const char* name : {"b", "c"}) start_replica(name).follow(between);
+    at("a").follow(between);
+    talk();
+    given = at("a").own().version;
+    epoch = at("a").give(moved, "c")->epoch;
+    at("a").follow(after);
+  }
+  // Without it, as often as it takes.
+  void hear_c() {
+    for (int i = 0; i < 2; ++i) at("a").heard_again("c", given, start);
+  }
+};
+
+TEST(TakenBack, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  tier.hear_c();
+  a.heard_again("c", a.own().version, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+}
+
+// It fetched a page for the new taker. Then the batch arrived, that one asked the old taker, which
+// had the higher epoch by it, and the page was fetched twice.
+TEST(TakenBack, WhatIsTakenBackIsNotTakenOfABatchThatComesLate) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  Authority& c = tier.at("c");
+  tier.hear_c();
+  EXPECT_FALSE(a.answers_for(tier.moved)) << "the batch may still arrive";
+  EXPECT_FALSE(c.is_taken_back("a", tier.given));
+  tier.talk();
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  EXPECT_TRUE(c.is_taken_back("a", tier.given));
+  EXPECT_FALSE(c.is_taken_back("a", a.own().version)) << "what it gives from here on counts";
+}
+
+TEST(TakenBack, WhatIsTakenBackIsTheTakersWhereTheBatchCameFirst) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.at("c").take(tier.moved, tier.epoch);
+  tier.talk();
+  EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
+  EXPECT_GT(tier.at("c").own().epoch(tier.moved), 0U);
+}
+
+// It asks for the next batch, and has not heard of the taking back.
+TEST(TakenBack, WhatIsTakenBackIsTheTakersWhereItSaysThatTheBatchHasCome) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.at("c").take(tier.moved, tier.epoch);
+  EXPECT_TRUE(tier.at("a").given_over(tier.moved, "c"));
+  EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
+}
+
+// Each of its questions began the wait for the former taker anew.
+TEST(TakenBack, WhatGoesToAFormerTakerIsForgottenThoughTheNewOneAsksForIt) {
+  OvertakenTier tier;
+  tier.start_replica("d").follow(tier.after);
+  Authority& a = tier.at("a");
+  a.heard("d", tier.at("d").own(), {}, start);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(a.other_holder(tier.moved, "d", true), (Authority::Other{"c"}));
+    a.heard_again("c", a.own().version, start);
+  }
+  EXPECT_TRUE(a.answers_for(tier.moved)) << "it was not taken for an empty one";
+}
+
+// Nobody took the bucket any more, and who asked for it was sent there for ever.
+TEST(TakenBack, ALeaverThatHoldsNothingIsKnownUntilItsGiftIsTakenBack) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.follow(membership_of({"a", "b", "d"}));
+  a.heard_again("c", {}, start);
+  EXPECT_TRUE(a.knows("c"));
+  tier.talk();
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+  EXPECT_FALSE(a.knows("c"));
+}
+
+// For a moment its pod was not ready.
+TEST(TakenBack, WhatIsTakenBackIsToldToWhoWasNowhereMeanwhile) {
+  OvertakenTier tier;
+  tier.hear_c();
+  for (const char* name : {"a", "c"}) {
+    const std::string other = name == std::string("a") ? "c" : "a";
+    if (other == "a") tier.talk();
+    auto members = members_at({"a", "b", "c", "d"});
+    members[other == "a" ? 0 : 2].address = {};
+    tier.at(name).follow(make_membership(members, "ring", 1).value());
+    tier.at(name).follow(tier.after);
+  }
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+// It was stalled, and not ready for a moment.
+TEST(TakenBack, WhatIsTakenBackIsToldToWhoWasNoMemberMeanwhile) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.failed("c", true, start);
+  a.follow(membership_of({"a", "b", "d"}));
+  EXPECT_FALSE(a.knows("c"));
+  a.follow(tier.after);
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+// Who asked for it was sent there, and nobody could reach it.
+TEST(TakenBack, WhatWasGivenToWhoIsNowhereIsItsGiversAgain) {
+  OvertakenTier tier;
+  auto members = members_at({"a", "b", "c", "d"});
+  members[2].address = {};
+  tier.at("a").follow(make_membership(members, "ring", 1).value());
+  EXPECT_TRUE(tier.at("a").answers_for(tier.moved));
+}
+
+// The giver waited for it until something else changed.
+TEST(TakenBack, AFormerTakerIsHeardWithoutAnybodyWhoAsks) {
+  OvertakenTier tier;
+  tier.talk();
+  EXPECT_TRUE(tier.at("a").answers_for(tier.moved));
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+// The giver let go of the bucket, and its gift arrived all the same.
+TEST(TakenBack, WhatIsGivenIsTakenBackWhereItsGiverYields) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.heard("b", holdings_of_one(2, tier.moved, 3), {}, start);
+  EXPECT_EQ(a.own().epoch(tier.moved), 0U);
+  tier.stop("b");
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(TakenBack, WhatSomebodyGivesWhomNobodyKnowsIsNotTaken) {
+  OvertakenTier tier;
+  EXPECT_TRUE(tier.at("c").is_taken_back("z", {7, 1}));
+}
+
+TEST(TakenBack, WhatIsTakenBackIsNotAwaitedWhereItsTakerIsItAgain) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  tier.hear_c();
+  a.follow(tier.between);
+  a.heard_again("c", a.own().version, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+}
+
+TEST(TakenBack, WhatIsGivenAnewIsNotTakenBack) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  tier.hear_c();
+  a.follow(tier.between);
+  ASSERT_TRUE(a.give(tier.moved, "c"));
+  tier.talk();
+  EXPECT_FALSE(a.answers_for(tier.moved));
+  EXPECT_TRUE(a.given_over(tier.moved, "c"));
+}
+
+// It may be stopped only, with the batch before it.
+TEST(TakenBack, WhoCouldNotBeReachedIsToldWhatWasTakenBackMeanwhile) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.failed("c", true, start);
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(TakenBack, WhatANewIncarnationGivesIsNotWhatTheOldOneHasTakenBack) {
+  OvertakenTier tier;
+  tier.hear_c();
+  tier.talk();
+  EXPECT_FALSE(tier.at("c").is_taken_back("a", {tier.given.incarnation + 1, 0}));
+  EXPECT_FALSE(tier.at("c").is_taken_back("a", {})) << "of an older version of Ringside";
+}
+
+}  // namespace
+}  // namespace ringside::tier
