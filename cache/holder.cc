@@ -232,7 +232,10 @@ class Walk {
       if (is_undecided_) return authority.denies(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);
       if (next_) return;
-      names_one_gone_ = authority.knows(refusal.holder);
+      // Who has the authority itself has given it to that one, and is about to find out. Others
+      // may reach it for as long as we don't.
+      names_one_gone_ =
+          authority.knows(refusal.holder) && authority.has_said_to_hold(holder.name, bucket_);
       authority.doubt(holder.name);
     });
     count(core_, is_given ? HolderAnswer::gave : HolderAnswer::refused);

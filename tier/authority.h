@@ -173,6 +173,11 @@ class Authority {
   // has ended meanwhile asks for nothing, and nobody would notice.
   void suspect_takers();
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
+  // Whether it has the authority over the bucket, by what was heard of it.
+  [[nodiscard]] bool has_said_to_hold(std::string_view peer, shard::Bucket bucket) const noexcept {
+    const Known* const known = find(peer);
+    return known != nullptr && known->holdings.epoch(bucket) > 0;
+  }
   // Whether it is a member or a leaver.
   [[nodiscard]] bool knows(std::string_view peer) const noexcept { return find(peer) != nullptr; }
   // It is about to end.

@@ -191,9 +191,7 @@ void Authority::doubt(std::string_view peer) {
 }
 
 void Authority::denies(std::string_view peer, Bucket bucket) {
-  const Known* const known = find(peer);
-  if (known == nullptr) return;
-  if (known->holdings.epoch(bucket) > 0) return doubt(peer);
+  if (has_said_to_hold(peer, bucket)) return doubt(peer);
   suspect(peer);
 }
 
