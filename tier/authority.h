@@ -169,8 +169,8 @@ class Authority {
   void denies(std::string_view peer, shard::Bucket bucket);
   // It is slow: it is asked whether it is there.
   void suspect(std::string_view peer);
-  // Where this replica drains: so are all that are to take something, or were given it. One that
-  // has ended meanwhile asks for nothing, and nobody would notice.
+  // Where this replica drains: so are all that are to take something. One that has ended meanwhile
+  // asks for nothing, and nobody would notice.
   void suspect_takers();
   [[nodiscard]] bool is_unreachable(std::string_view peer) const noexcept;
   // Whether it has the authority over the bucket, by what was heard of it.

@@ -205,8 +205,7 @@ void Authority::suspect(std::string_view peer) {
 void Authority::suspect_takers() {
   if (!own_.is_draining) return;
   for (Known& known : peers_) {
-    const std::string& name = known.peer.name;
-    if (known.state != State::heard || (to_give(name).empty() && !is_given_any(name))) continue;
+    if (known.state != State::heard || to_give(known.peer.name).empty()) continue;
     known.is_wanted = true;
     known.not_before = {};
   }

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <string>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string_view>
 
-#include "base/limits.h"
+#include "shard/topology.h"
 #include "tests/tier/some_membership.h"
 #include "tests/tier/some_tier.h"
 #include "tier/authority.h"
@@ -37,6 +40,20 @@ struct OvertakenTier : Tier {
     for (int i = 0; i < 2; ++i) at("a").heard_again("c", given, start);
   }
 };
+
+MembershipPointer without_address(const MembershipPointer& membership, std::size_t member) {
+  auto addresses = membership->addresses;
+  addresses[member] = {};
+  return std::make_shared<const Membership>(membership->topology, addresses);
+}
+
+// Which is due at once.
+std::optional<Authority::Call> call_to(Authority& from, std::string_view peer) {
+  for (const auto& call : from.take_due(start)) {
+    if (call.peer.name == peer) return call;
+  }
+  return std::nullopt;
+}
 
 TEST(TakenBack, WhatGoesWithABatchToWhoIsNotItsTakerAnyMoreIsSoonForgotten) {
   OvertakenTier tier;
@@ -108,17 +125,22 @@ TEST(TakenBack, ALeaverThatHoldsNothingIsKnownUntilItsGiftIsTakenBack) {
 // For a moment its pod was not ready.
 TEST(TakenBack, WhatIsTakenBackIsToldToWhoWasNowhereMeanwhile) {
   OvertakenTier tier;
+  Authority& a = tier.at("a");
   tier.hear_c();
-  for (const char* name : {"a", "c"}) {
-    const std::string other = name == std::string("a") ? "c" : "a";
-    if (other == "a") tier.talk();
-    auto members = members_at({"a", "b", "c", "d"});
-    members[other == "a" ? 0 : 2].address = {};
-    tier.at(name).follow(make_membership(members, "ring", 1).value());
-    tier.at(name).follow(tier.after);
-  }
+  a.follow(without_address(tier.after, 2));
+  a.follow(tier.after);
   tier.talk();
   EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(TakenBack, WhatItsGiverHasTakenBackIsKnownThoughThatOneWasNowhereMeanwhile) {
+  OvertakenTier tier;
+  Authority& c = tier.at("c");
+  tier.hear_c();
+  tier.talk();
+  c.follow(without_address(tier.after, 0));
+  c.follow(tier.after);
+  EXPECT_TRUE(c.is_taken_back("a", tier.given));
 }
 
 // It was stalled, and not ready for a moment.
@@ -136,18 +158,84 @@ TEST(TakenBack, WhatIsTakenBackIsToldToWhoWasNoMemberMeanwhile) {
 // Who asked for it was sent there, and nobody could reach it.
 TEST(TakenBack, WhatWasGivenToWhoIsNowhereIsItsGiversAgain) {
   OvertakenTier tier;
-  auto members = members_at({"a", "b", "c", "d"});
-  members[2].address = {};
-  tier.at("a").follow(make_membership(members, "ring", 1).value());
-  EXPECT_TRUE(tier.at("a").answers_for(tier.moved));
+  Authority& a = tier.at("a");
+  a.follow(without_address(tier.after, 2));
+  EXPECT_TRUE(a.answers_for(tier.moved));
+  a.follow(tier.after);
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+TEST(TakenBack, WhatWasGivenIsItsGiversAgainWhereThereWereNoBucketsMeanwhile) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.follow(nullptr);
+  a.follow(tier.after);
+  EXPECT_TRUE(a.answers_for(tier.moved));
 }
 
 // The giver waited for it until something else changed.
-TEST(TakenBack, AFormerTakerIsHeardWithoutAnybodyWhoAsks) {
+TEST(TakenBack, WhoDoesNotTakeItAnyMoreIsHeardWithoutAnybodyWhoAsks) {
+  GrownTier tier;
+  Authority& a = tier.at("a");
+  ASSERT_TRUE(a.give(tier.moved, "c"));
+  a.heard_again("c", a.own().version, start);
+  ASSERT_EQ(call_to(a, "c"), std::nullopt) << "the batch may be on its way";
+  auto members = members_at({"a", "b", "c"});
+  members[2].member.weight = 0;
+  a.follow(make_membership(members, "ring", 2).value());
+  EXPECT_TRUE(call_to(a, "c"));
+}
+
+TEST(TakenBack, WhoDrainsIsHeardWithoutAnybodyWhoAsks) {
+  GrownTier tier;
+  Authority& a = tier.at("a");
+  ASSERT_TRUE(a.give(tier.moved, "c"));
+  Holdings draining = tier.at("c").own();
+  draining.is_draining = true;
+  ++draining.version.number;
+  a.heard("c", draining, a.own().version, start);
+  EXPECT_TRUE(call_to(a, "c"));
+}
+
+// Who asked for the bucket waited for the next regular talk, which may take seconds.
+TEST(TakenBack, AFormerTakerIsToldAtOnce) {
   OvertakenTier tier;
+  tier.hear_c();
+  const auto call = call_to(tier.at("a"), "c");
+  ASSERT_TRUE(call);
+  EXPECT_GT(call->taken_back_in, tier.given.number);
+}
+
+// The answer to the telling was made before the bucket was given anew.
+TEST(TakenBack, AnEmptyBucketThatIsGivenAnewIsNotTakenBackAtOnce) {
+  GrownTier tier;
+  Authority& a = tier.at("a");
+  EXPECT_EQ(a.other_holder(tier.moved, "c", true), (Authority::Other{"c", 1}));
+  const HoldingsVersion before = a.own().version;
+  for (int i = 0; i < 2; ++i) a.heard_again("c", before, start);
+  EXPECT_EQ(a.other_holder(tier.moved, "c", true), (Authority::Other{"c", 1}));
+  a.heard_again("c", before, start);
+  EXPECT_EQ(a.other_holder(tier.moved, "c", false), (Authority::Other{"c", 1}));
+}
+
+TEST(TakenBack, OfAGiverWhoseBucketsAreNumberedAnewNothingCounts) {
+  GrownTier tier;
+  Authority& a = tier.at("a");
+  ASSERT_TRUE(a.give(tier.moved, "c"));
+  const HoldingsVersion given = a.own().version;
+  const shard::State state{{{"", "a", std::nullopt}, {"m", "c", std::nullopt}}, {}};
+  a.follow(make_membership(members_at({"a", "b", "c"}), "range", 2, state).value());
   tier.talk();
-  EXPECT_TRUE(tier.at("a").answers_for(tier.moved));
-  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", given));
+}
+
+TEST(TakenBack, WhatWasToldEarlierComesTooLate) {
+  OvertakenTier tier;
+  Authority& c = tier.at("c");
+  c.hear_of_taking_back("a", {9, 5});
+  c.hear_of_taking_back("a", {9, 3});
+  EXPECT_TRUE(c.is_taken_back("a", {9, 4}));
 }
 
 // The giver let go of the bucket, and its gift arrived all the same.
@@ -159,6 +247,18 @@ TEST(TakenBack, WhatIsGivenIsTakenBackWhereItsGiverYields) {
   tier.stop("b");
   tier.talk();
   EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
+}
+
+// What else it was sent would be refused.
+TEST(TakenBack, WhoSaysThatItHasWhatItWasGivenIsToldOfNothing) {
+  GrownTier tier;
+  Authority& a = tier.at("a");
+  tier.at("c").take(tier.moved, a.give(tier.moved, "c")->epoch);
+  tier.talk();
+  a.suspect("c");
+  const auto call = call_to(a, "c");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->taken_back_in, 0U);
 }
 
 TEST(TakenBack, WhatSomebodyGivesWhomNobodyKnowsIsNotTaken) {
