@@ -78,6 +78,25 @@ bool read_run(std::string_view line, std::size_t& next, Holdings& holdings) {
   return true;
 }
 
+// Behind the last bucket that is held as the first one is.
+std::size_t end_of_run(const Holdings& holdings, std::size_t first) {
+  const Epoch epoch = holdings.epoch(static_cast<Bucket>(first));
+  const bool has_copies = holdings.has_copies(static_cast<Bucket>(first));
+  std::size_t end = first + 1;
+  for (; end < shard::bucket_count; ++end) {
+    const auto bucket = static_cast<Bucket>(end);
+    if (holdings.epoch(bucket) != epoch) break;
+    if (epoch == 0 && holdings.has_copies(bucket) != has_copies) break;
+  }
+  return end;
+}
+
+// Without reading a format: there are thousands of runs while buckets move.
+void append(std::string& text, std::uint64_t number, char behind) {
+  const fmt::format_int digits(number);
+  text.append(digits.data(), digits.size()).push_back(behind);
+}
+
 }  // namespace
 
 std::string to_text(const HoldingsVersion& version) {
@@ -101,17 +120,15 @@ std::string to_text(const Holdings& holdings) {
   for (const Peer& one : holdings.leavers) {
     text.append(leaver).append(one.name).append(" ").append(one.address.text()).append("\n");
   }
-  const auto is_like = [&](Bucket one, Bucket other) {
-    return holdings.epoch(one) == holdings.epoch(other) && holdings.has(one) == holdings.has(other);
-  };
   for (std::size_t first = 0; first < shard::bucket_count;) {
-    std::size_t last = first;
+    const std::size_t end = end_of_run(holdings, first);
     const auto bucket = static_cast<Bucket>(first);
-    while (last + 1 < shard::bucket_count && is_like(static_cast<Bucket>(last + 1), bucket)) ++last;
     if (holdings.has(bucket)) {
-      fmt::format_to(std::back_inserter(text), "{} {} {}\n", first, last, holdings.epoch(bucket));
+      append(text, first, ' ');
+      append(text, end - 1, ' ');
+      append(text, holdings.epoch(bucket), '\n');
     }
-    first = last + 1;
+    first = end;
   }
   return text;
 }
