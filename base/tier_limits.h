@@ -13,8 +13,9 @@ namespace ringside::limits {
 constexpr Milliseconds holdings_interval{100};
 constexpr size_t holdings_size_bytes =
     512 * kKiB;  // {} | the peer counts as one that holds nothing
-// {} for all peers to say what they hold; a replica that was started, and discovers its members,
-// waits for those too, and is not ready until then | the origin is asked
+// {} for all peers to say what they hold, and for a holder to find out who has what it has just
+// given; a replica that was started, and discovers its members, waits for those too, and is not
+// ready until then | the origin is asked
 constexpr Milliseconds holdings_patience{2'000};
 constexpr std::uint32_t epoch_most = 1'000'000'000;  // {} | such holdings are refused
 // {} since a peer failed first, and it fails again; at once where nothing listens | it can't be
@@ -23,7 +24,8 @@ constexpr Milliseconds unreachable_after{250};
 // {}, doubling to {} | a peer that could not be reached is asked again what it holds
 constexpr Milliseconds holder_pause_start{250};
 constexpr Milliseconds holder_pause_most{5'000};
-// {} directions that a miss takes, as holders refuse or fail | the origin is asked
+// {} directions that a miss takes, as holders refuse or fail; while these are about to find out who
+// has it, as many as `holdings_patience` allows | the origin is asked
 constexpr unsigned holders_tried = 3;
 // {} request in flight, on each core, to holders of buckets that a replica is to take; any number
 // with --move-rate 0 | the next sidecar is refused (421), told who the holder is, and asks there

@@ -149,15 +149,16 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
-      names_us_ = names_one_gone_ = is_undecided_ = false;
+      is_its_taker_ = std::exchange(names_its_taker_, false);
+      names_us_ = taker_is_gone_ = is_undecided_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
-      // it yet. Or the other one has ended, and who gave it has not noticed yet. Or its taker has
-      // not heard all the others yet.
+      // it yet. Or the other one is gone, and who gave it has not noticed yet. Or its taker has not
+      // heard all the others yet.
       const bool is_soon_known =
-          names_us_ || names_one_gone_ || is_undecided_ || (next_ && was_asked(next_->name));
+          names_us_ || taker_is_gone_ || is_undecided_ || (next_ && was_asked(next_->name));
       if (is_soon_known && core_.core.steady_now() < patience_) {
         co_await waiter_.wait(std::min(core_.core.steady_now() + pause_, patience_));
         pause_ *= 2;
@@ -191,6 +192,7 @@ class Walk {
       const bool was_given_time = core_.core.steady_now() >= last;
       if (was_given_time && !holders_.is_unreachable(holder.name)) co_return answered.error();
       holders_.change([&](tier::Authority& authority) { authority.doubt(holder.name); });
+      taker_is_gone_ = is_its_taker_;
       co_return nullptr;
     }
     const http::ResponseHead& head = exchange->head();
@@ -230,12 +232,14 @@ class Walk {
       names_us_ = refusal.holder == core_.shared.name;
       if (names_us_) return;
       if (is_undecided_) return authority.denies(holder.name, bucket_);
+      const bool is_holder = authority.has_said_to_hold(holder.name, bucket_);
       next_ = authority.peer(refusal.holder);
+      names_its_taker_ = next_ && is_holder;
       if (next_) return;
-      // Who has the authority itself has given it to that one, and is about to find out. Others
-      // may reach it for as long as we don't.
-      names_one_gone_ =
-          authority.knows(refusal.holder) && authority.has_said_to_hold(holder.name, bucket_);
+      // A holder has given the bucket to whom it names, and will soon notice that this one is gone.
+      // One that is no holder may reach it for as long as we don't.
+      taker_is_gone_ = is_holder && authority.knows(refusal.holder);
+      if (taker_is_gone_) return authority.suspect(holder.name);
       authority.doubt(holder.name);
     });
     count(core_, is_given ? HolderAnswer::gave : HolderAnswer::refused);
@@ -257,9 +261,11 @@ class Walk {
   net::Waiter waiter_;
   Milliseconds pause_ = limits::deadline_tick;
   std::optional<tier::Peer> next_;  // whom a refusal has named
+  bool names_its_taker_ = false;    // it was the holder's
+  bool is_its_taker_ = false;       // who is asked now is the one whom the holder has named
   bool names_us_ = false;           // the last refusal
-  bool names_one_gone_ = false;     // likewise: a peer that can't be reached
-  bool is_undecided_ = false;       // likewise: who was asked may be the holder soon
+  bool taker_is_gone_ = false;      // to whom the holder has given it
+  bool is_undecided_ = false;       // who was asked may be the holder soon
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ struct FillNotes {
 // The source between the store and the origins (cache/origin.h, which has the parameters): the
 // bucket's holder, where that is another replica. It joins the request to its own flight, so that a
 // key costs one fetch whoever is asked; what it answers is as it was stored there. A holder that
-// refuses, or is not there, is asked once. Null: the origin is to be asked. `notes` tells what was
-// done.
+// refuses, or is not there, is asked once; if others have yet to hear who has the bucket, again,
+// for `holdings_patience` at most. Null: the origin is to be asked. `notes` tells what was done.
 Task<Result<std::unique_ptr<hop::Exchange>>> ask_holder(
     CoreState& core, const Settings& settings, const http::RequestHead& request,
     const RequestContext& context, const Asking& asking, Milliseconds time_allowed,

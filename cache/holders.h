@@ -71,8 +71,8 @@ class Holders {
     return authority_.own().epoch(bucket) == 0 && !authority_.is_unreachable(taker);
   }
 
-  // See tier::Authority. Rings where a gift is under way to another one than the asker, which is to
-  // be heard.
+  // See tier::Authority. Rings where a gift is under way to another one than the asker: that one is
+  // to be heard.
   [[nodiscard]] std::optional<tier::Authority::Other> other_holder(shard::Bucket bucket,
                                                                    std::string_view asker,
                                                                    bool is_empty) {

@@ -72,9 +72,8 @@ inline constexpr std::string_view age_beyond = "Ringside-Age-Beyond-Ms";
 // version of the other's. They are the content where they are not known yet.
 inline constexpr std::string_view holdings = "Ringside-Holdings";
 
-// With that question: in which version of its holdings (the number alone) the one that asks has
-// last taken back what it had given to the other. What it gave in earlier ones does not count any
-// more.
+// With that question: a version of the holdings (the number alone) of the one that asks. What it
+// gave to the other in earlier ones it has taken back, and it does not count any more.
 inline constexpr std::string_view taken_back = "Ringside-Taken-Back";
 
 // To a replica, with such an OPTIONS: the name of the one that asks, the number of the batch of

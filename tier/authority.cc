@@ -268,7 +268,10 @@ void Authority::yield_to(const Known& known) {
     // Whom we gave it, if that is another one, may have it to come with our lower epoch.
     const auto given = given_.find(bucket);
     Known* const to = given == given_.end() ? nullptr : find(given->second.to);
-    if (to != nullptr && to != &known) to->taken_back_in = own_.version.number + 1;
+    if (to != nullptr && to != &known) {
+      to->taken_back_in = taken_back_in_ = own_.version.number + 1;
+      to->not_before = {};
+    }
     let_go(bucket);
     changed = true;
   }

@@ -194,7 +194,7 @@ class Authority {
     Peer peer;
     HoldingsVersion known;            // of its holdings
     HoldingsVersion own;              // that it is told
-    std::uint64_t taken_back_in = 0;  // the version of ours in which gifts to it last were
+    std::uint64_t taken_back_in = 0;  // what it was given before this version of ours; 0: nothing
   };
   // Those that are due, each of which counts as asked until one of the above tells how it went.
   [[nodiscard]] std::vector<Call> take_due(SteadyPoint now);
@@ -224,7 +224,7 @@ class Authority {
     bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
     bool was_given = false;           // something, by us
-    std::uint64_t taken_back_in = 0;  // the version of ours in which gifts to it last were
+    std::uint64_t taken_back_in = 0;  // what it was given before this version of ours; 0: nothing
     HoldingsVersion gives_since;      // what it gave in earlier versions than this, it took back
     bool was_heard_since = false;     // since it left
     bool was_heard = false;           // ever
@@ -250,7 +250,8 @@ class Authority {
   void note_gift(std::string_view taker);
   [[nodiscard]] bool is_given_any(std::string_view taker) const;
   void hear_former_takers();
-  [[nodiscard]] Known new_known();
+  void drop_gifts_to_nowhere();
+  [[nodiscard]] Known new_known() const;
   void hear_of_leavers(const std::vector<Peer>& leavers);
   void tell_of_leavers();
   [[nodiscard]] const Known* holder_of(shard::Bucket bucket,
@@ -282,6 +283,7 @@ class Authority {
     SteadyPoint without_since{};      // when that was the first time
   };
   std::map<shard::Bucket, Given> given_;
+  std::uint64_t taken_back_in_ = 0;  // the version of ours in which a gift last was
 };
 
 }  // namespace ringside::tier

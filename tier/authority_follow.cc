@@ -16,12 +16,12 @@ void Authority::follow(const MembershipPointer& membership) {
   renumber(before_it);
   ours_ = takers_.buckets_of(own_name_);
   std::vector<Known> before = std::exchange(peers_, {});
-  if (!takers_.has_any()) return given_.clear();
+  if (!takers_.has_any()) return drop_gifts_to_nowhere();
   for (Peer& peer : peers_of(*membership, own_name_)) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Known& known) {
       return known.peer.name == peer.name;
     });
-    Known known = same == before.end() ? new_known() : Known{};
+    Known known = new_known();
     if (same != before.end()) {
       // Nobody but a peer has told where it is, still.
       const bool is_by_hearsay = peer.address.host.empty() && same->is_by_hearsay;
@@ -40,14 +40,7 @@ void Authority::follow(const MembershipPointer& membership) {
     peers_.push_back(std::move(known));
   }
   keep_leavers(std::move(before));
-  for (Known& known : peers_) {
-    const bool is_nowhere = known.peer.address.host.empty();
-    if (is_nowhere && is_given_any(known.peer.name)) known.taken_back_in = ++own_.version.number;
-  }
-  std::erase_if(given_, [&](const auto& given) {
-    const Known* const to = find(given.second.to);
-    return to == nullptr || to->peer.address.host.empty();
-  });
+  drop_gifts_to_nowhere();
   choose_takers();
   hear_former_takers();
   tell_of_leavers();
@@ -71,6 +64,7 @@ void Authority::renumber(const MembershipPointer& before) {
     std::fill(highest_.begin(), highest_.end(), Epoch{0});
     std::fill(ended_.begin(), ended_.end(), Epoch{0});
     given_.clear();
+    taken_back_in_ = own_.version.number + 1;  // which is the version below
     for (Known& known : peers_) {
       if (known.state == State::heard) known.state = State::unheard;
       known.holdings.epochs.clear();
@@ -78,7 +72,7 @@ void Authority::renumber(const MembershipPointer& before) {
       known.holdings.version = {};
       known.is_doubted = known.is_asked;
       known.not_before = {};
-      known.taken_back_in = own_.version.number + 1;  // which is the version below
+      known.taken_back_in = taken_back_in_;
     }
   }
   const Numbers numbers = numbers_of(*topology);
@@ -136,10 +130,22 @@ void Authority::hear_former_takers() {
   }
 }
 
-// It may have been known before: what it was given then does not count any more.
-Authority::Known Authority::new_known() {
+// Who can't be asked can't say that it has something.
+void Authority::drop_gifts_to_nowhere() {
+  const std::uint64_t next_version = own_.version.number + 1;
+  const auto dropped = std::erase_if(given_, [&](const auto& given) {
+    Known* const to = find(given.second.to);
+    if (to != nullptr && !to->peer.address.host.empty()) return false;
+    if (to != nullptr) to->taken_back_in = next_version;
+    return true;
+  });
+  if (dropped > 0) taken_back_in_ = own_.version.number = next_version;
+}
+
+// It may have been known before, and given something that was taken back since.
+Authority::Known Authority::new_known() const {
   Known known;
-  if (own_.version.number > 0) known.taken_back_in = ++own_.version.number;
+  known.taken_back_in = taken_back_in_;
   return known;
 }
 

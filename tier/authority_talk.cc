@@ -97,7 +97,7 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   // Whether or not it took it: the higher epoch has it when it is back. If it did not, it hears
   // then that it may not any more.
   if (std::erase_if(given_, [&](const auto& given) { return given.second.to == peer; }) > 0) {
-    known->taken_back_in = ++own_.version.number;
+    known->taken_back_in = taken_back_in_ = ++own_.version.number;
   }
   choose_takers();
   forget_leavers(now);
@@ -144,7 +144,7 @@ void Authority::look_at_gifts(Known& known, SteadyPoint now) {
     const bool is_late = is_to_it && given.heard_without >= most && !is_awaited;
     if (is_to_it && !is_to_taker && !is_late) known.is_wanted = true;
     if (is_late && given.taken_back_in == 0) {
-      given.taken_back_in = known.taken_back_in = next_version;
+      given.taken_back_in = known.taken_back_in = taken_back_in_ = next_version;
       known.not_before = {};
       has_changed = true;
     }

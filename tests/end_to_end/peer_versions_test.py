@@ -94,27 +94,73 @@ class OfTwoVersions(Tier):
         self.ask_all()
         self.assertGreater(self.own.metric("ringside_holder_requests_total", result="refused"), 0)
 
-    def test_a_holder_that_names_one_that_has_ended_is_asked_until_it_knows(self):
+    def meet_a_holder_that_names(self, name: str, others=(), then_tells_of=None) -> None:
+        """Four times, which is more often than others are asked for one thing; then it answers."""
         asked = collections.Counter()
-        gone = self.stage()
-        gone.stop()
 
         def answer(turn) -> None:
             if turn.request.field("Ringside-Move"):
                 return turn.reply(200, b"")
-            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+            line = f"\nleaver {name} {then_tells_of}\n" if then_tells_of and asked else "\n"
+            said = EVERYTHING.replace("\n", line, 1)
+            turn.reply(200, said.encode(), Ringside_Holdings="7 1")
 
         def answer_fill(turn) -> None:
             asked[turn.request.target] += 1
-            fields = {"Ringside_Outcome": "bypass", "Ringside_Holder": "cache-2"}
-            if asked[turn.request.target] > 4:  # more often than others are asked for one thing
-                fields = {"Ringside_Outcome": "hit"}
-            turn.reply(421 if "Ringside_Holder" in fields else 200, b"from the holder", **fields)
+            if asked[turn.request.target] > 4:
+                return turn.reply(200, b"from the holder", Ringside_Outcome="hit")
+            turn.reply(421, b"", Ringside_Outcome="bypass", Ringside_Holder=name)
 
-        self.meet(answer, answer_fill, [{"name": "cache-2", "address": gone.address}])
+        self.meet(answer, answer_fill, others)
+
+    def test_a_holder_that_names_one_that_has_ended_is_asked_until_it_knows(self):
+        gone = self.stage()
+        gone.stop()
+        self.meet_a_holder_that_names("cache-2", [{"name": "cache-2", "address": gone.address}])
         self.assertEqual(self.front.get(PATHS[0], "81.2.69.160").text, "from the holder")
-        self.assertEqual(asked[PATHS[0]], 5)
+        self.assertEqual(self.other.count(PATHS[0]), 5)
         self.assertEqual(self.source.count(PATHS[0]), 0)
+
+    def test_a_holder_that_tells_of_one_that_ends_just_then_is_asked_until_it_knows(self):
+        ending = self.origin()
+
+        def answer(turn) -> None:  # it can be heard, so nobody has noticed yet
+            is_move = turn.request.field("Ringside-Move")
+            turn.reply(200, b"" if is_move else b"9 1\n0 0 1\n", Ringside_Holdings="9 1")
+
+        ending.on["*"] = answer
+        ending.on[PATHS[0]] = lambda turn: turn.reset()
+        self.meet_a_holder_that_names("cache-2", then_tells_of=ending.address)
+        self.assertEqual(self.front.get(PATHS[0], "81.2.69.160").text, "from the holder")
+        self.assertEqual(self.other.count(PATHS[0]), 5)
+        self.assertEqual(self.source.count(PATHS[0]), 0)
+
+    def test_a_holder_that_names_one_that_nobody_knows_is_not_waited_for(self):
+        self.meet_a_holder_that_names("cache-9")
+        self.ask_all()
+        asked = [self.other.count(path) for path in PATHS]
+        self.assertEqual(set(asked), {3})  # `holders_tried`
+
+    def test_what_a_peer_has_taken_back_is_not_taken_with_a_refusal(self):
+        version = {"now": 1}
+
+        def answer(turn) -> None:
+            if turn.request.field("Ringside-Move"):
+                return turn.reply(200, b"")
+            said = f"7 {version['now']}"
+            turn.reply(200, EVERYTHING.replace("7 1", said, 1).encode(), Ringside_Holdings=said)
+
+        def answer_fill(turn) -> None:
+            given_in = f"7 {version['now']}"
+            if version["now"] == 1:  # the answer is on its way meanwhile
+                version["now"] = 2
+                self.holdings_told("7 2", "Ringside-Taken-Back: 2")
+            turn.reply(421, b"", Ringside_Outcome="bypass", Ringside_Holder=f"cache-0 1 {given_in}")
+
+        self.meet(answer, answer_fill)
+        self.front.get(PATHS[0], "81.2.69.160")
+        self.assertEqual(self.other.count(PATHS[0]), 2, "and taken when it was given again")
+        self.assertEqual(self.source.count(PATHS[0]), 1)
 
     def test_what_a_peer_has_taken_back_of_a_batch_is_not_taken(self):
         version, batches, holdings = {"now": 1}, [], []
@@ -135,7 +181,7 @@ class OfTwoVersions(Tier):
             turn.reply(200, everything.encode(), Ringside_Holdings=f"7 {version['now']}")
 
         self.meet(answer)
-        wait_until(lambda: len(batches) > 2, "it to be asked for the batch again, and the next")
+        wait_until(lambda: len(holdings) > 1, "it to be asked for the batch again, and the next")
         self.assertEqual(batches[:3], ["cache-0 1", "cache-0 1", "cache-0 2 102"])
         taken = "\n0 0 2\n"  # bucket 0, with the epoch after that of the one that gave it
         self.assertNotIn(taken, holdings[0])

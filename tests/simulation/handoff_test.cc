@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -66,9 +67,12 @@ TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {
   for (const FoundOnce& found : all_found_once) {
     SCOPED_TRACE(found.scene);
     SCOPED_TRACE(shown(found.seed));
-    for (const HandoffScene& scene : handoff_scenes()) {
-      if (scene.name == found.scene) scene.play(found.seed);
-    }
+    const auto scenes = handoff_scenes();
+    const auto scene = std::find_if(scenes.begin(), scenes.end(), [&](const HandoffScene& one) {
+      return one.name == found.scene;
+    });
+    ASSERT_NE(scene, scenes.end());
+    scene->play(found.seed);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/limits.h"
 #include "shard/topology.h"
 #include "tests/tier/some_membership.h"
 #include "tests/tier/some_tier.h"
@@ -38,6 +39,12 @@ struct OvertakenTier : Tier {
   // Without it, as often as it takes.
   void hear_c() {
     for (int i = 0; i < 2; ++i) at("a").heard_again("c", given, start);
+  }
+  void hear_of_c_from_b() {
+    Holdings said = at("b").own();
+    said.leavers = {{"c", members_at({"c"})[0].address}};
+    ++said.version.number;
+    at("a").heard("b", said, {}, start);
   }
 };
 
@@ -172,6 +179,8 @@ TEST(TakenBack, WhatWasGivenIsItsGiversAgainWhereThereWereNoBucketsMeanwhile) {
   a.follow(nullptr);
   a.follow(tier.after);
   EXPECT_TRUE(a.answers_for(tier.moved));
+  tier.talk();
+  EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
 }
 
 // The giver waited for it until something else changed.
@@ -242,25 +251,27 @@ TEST(TakenBack, WhatWasToldEarlierComesTooLate) {
 TEST(TakenBack, WhatIsGivenIsTakenBackWhereItsGiverYields) {
   OvertakenTier tier;
   Authority& a = tier.at("a");
+  a.heard_again("c", tier.given, start);
   a.heard("b", holdings_of_one(2, tier.moved, 3), {}, start);
   EXPECT_EQ(a.own().epoch(tier.moved), 0U);
+  ASSERT_TRUE(call_to(a, "c")) << "at once";
+  a.failed("c", false, start);
   tier.stop("b");
   tier.talk();
   EXPECT_TRUE(tier.at("c").is_taken_back("a", tier.given));
 }
 
-// What else it was sent would be refused.
+// Else the batches that are on their way to it would be refused.
 TEST(TakenBack, WhoSaysThatItHasWhatItWasGivenIsToldOfNothing) {
   GrownTier tier;
   Authority& a = tier.at("a");
-  const auto given = a.own().version;
   tier.at("c").take(tier.moved, a.give(tier.moved, "c")->epoch);
   tier.talk();
   ASSERT_EQ(a.own().epoch(tier.moved), 0U) << "a has let go of it";
   a.suspect("c");
   const auto call = call_to(a, "c");
   ASSERT_TRUE(call);
-  EXPECT_LE(call->taken_back_in, given.number);
+  EXPECT_EQ(call->taken_back_in, 0U);
 }
 
 TEST(TakenBack, WhatSomebodyGivesWhomNobodyKnowsIsNotTaken) {
@@ -286,6 +297,39 @@ TEST(TakenBack, WhatIsGivenAnewIsNotTakenBack) {
   tier.talk();
   EXPECT_FALSE(a.answers_for(tier.moved));
   EXPECT_TRUE(a.given_over(tier.moved, "c"));
+}
+
+TEST(TakenBack, WhoWasGivenSomethingWithABatchAndTakesItNoMoreIsHeardUntilItIsForgotten) {
+  OvertakenTier tier;
+  tier.talk();
+  EXPECT_TRUE(tier.at("a").answers_for(tier.moved));
+}
+
+// It was away for so long that nobody asked it any more, and another one told of it.
+TEST(TakenBack, WhatIsTakenBackIsToldToALeaverThatIsKnownAnew) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.follow(membership_of({"a", "b", "d"}));
+  a.failed("c", true, start);
+  a.failed("c", true, start + limits::leaver_patience);
+  ASSERT_FALSE(a.knows("c"));
+  tier.hear_of_c_from_b();
+  const auto call = call_to(a, "c");
+  ASSERT_TRUE(call);
+  EXPECT_GT(call->taken_back_in, tier.given.number);
+}
+
+// Two that each told the other of a leaver which it forgets at once would never stop to talk.
+TEST(TakenBack, ALeaverThatIsKnownAnewIsNothingToTellOf) {
+  OvertakenTier tier;
+  Authority& a = tier.at("a");
+  a.follow(membership_of({"a", "b", "d"}));
+  a.failed("c", true, start);
+  a.failed("c", true, start + limits::leaver_patience);
+  const HoldingsVersion before = a.own().version;
+  tier.hear_of_c_from_b();
+  ASSERT_TRUE(a.knows("c"));
+  EXPECT_EQ(a.own().version, before);
 }
 
 // It may be stopped only, with the batch before it.
