@@ -40,6 +40,12 @@ struct OvertakenTier : Tier {
   void hear_c() {
     for (int i = 0; i < 2; ++i) at("a").heard_again("c", given, start);
   }
+  // As a leaver that nobody could reach.
+  void forget_c() {
+    at("a").follow(membership_of({"a", "b", "d"}));
+    at("a").failed("c", true, start);
+    at("a").failed("c", true, start + limits::leaver_patience);
+  }
   void hear_of_c_from_b() {
     Holdings said = at("b").own();
     said.leavers = {{"c", members_at({"c"})[0].address}};
@@ -309,9 +315,7 @@ TEST(TakenBack, WhoWasGivenSomethingWithABatchAndTakesItNoMoreIsHeardUntilItIsFo
 TEST(TakenBack, WhatIsTakenBackIsToldToALeaverThatIsKnownAnew) {
   OvertakenTier tier;
   Authority& a = tier.at("a");
-  a.follow(membership_of({"a", "b", "d"}));
-  a.failed("c", true, start);
-  a.failed("c", true, start + limits::leaver_patience);
+  tier.forget_c();
   ASSERT_FALSE(a.knows("c"));
   tier.hear_of_c_from_b();
   const auto call = call_to(a, "c");
@@ -323,9 +327,7 @@ TEST(TakenBack, WhatIsTakenBackIsToldToALeaverThatIsKnownAnew) {
 TEST(TakenBack, ALeaverThatIsKnownAnewIsNothingToTellOf) {
   OvertakenTier tier;
   Authority& a = tier.at("a");
-  a.follow(membership_of({"a", "b", "d"}));
-  a.failed("c", true, start);
-  a.failed("c", true, start + limits::leaver_patience);
+  tier.forget_c();
   const HoldingsVersion before = a.own().version;
   tier.hear_of_c_from_b();
   ASSERT_TRUE(a.knows("c"));
