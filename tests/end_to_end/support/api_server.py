@@ -77,14 +77,18 @@ class ApiServer:
     def go_away(self) -> None:
         """Nobody listens any more, and open watches are cut."""
         self._listener.refuse()
-        with self._changed:
-            for connection in self._connections:
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
+        self._end_connections()
 
     def stop(self) -> None:
-        self.go_away()
-        self._listener.close()
+        self._listener.stop(self._end_connections)
+
+    def _end_connections(self) -> None:
+        with self._changed:
+            ended, self._connections = self._connections, set()
+            self._changed.notify_all()
+        for connection in ended:
+            with contextlib.suppress(OSError):  # its client went away already
+                connection.shutdown(socket.SHUT_RDWR)
 
     def kubeconfig(self) -> str:
         """JSON is YAML."""
@@ -178,11 +182,13 @@ class ApiServer:
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._version > version, timeout=1)
+                self._changed.wait_for(
+                    lambda: self._version > version or connection not in self._connections
+                )
+                if connection not in self._connections:
+                    return
                 news = [event for at, of, event in self._events if at > version and of == collection]
                 version = self._version
             for event in news:
                 line = json.dumps(event).encode() + b"\n"
                 connection.sendall(f"{len(line):x}\r\n".encode() + line + b"\r\n")
-            if not news and connection.fileno() < 0:
-                return

@@ -71,9 +71,8 @@ class Link:
         self._listener.listen()
 
     def stop(self) -> None:
-        self._listener.close()
-        self.cut_all()
         self.fault = Fault.none
+        self._listener.stop(self.cut_all)
 
     def cut_all(self) -> None:
         with self._lock:

@@ -4,6 +4,8 @@ import contextlib
 import socket
 import threading
 
+from .waiting import wait_until
+
 
 class Listener:
     """Runs `serve(connection)` on a thread for each connection. The port stays ours while nobody
@@ -11,12 +13,13 @@ class Listener:
 
     def __init__(self, serve):
         self._serve = serve
+        self._threads: list[threading.Thread] = []
         self._socket = _bind(0)
         self.port = self._socket.getsockname()[1]
 
     def listen(self) -> None:
         self._socket.listen(1024)
-        threading.Thread(target=self._accept, args=(self._socket,), daemon=True).start()
+        self._start(self._accept, self._socket)
 
     def refuse(self) -> None:
         self.close()
@@ -27,6 +30,18 @@ class Listener:
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._socket.close()
 
+    def stop(self, end_connections) -> None:
+        """Closes it and waits for all of its threads: an interpreter that ends while a thread runs
+        crashes now and then (CPython's issue 110052). `end_connections()` ends those that are
+        served; it is called again for those that were just being accepted."""
+        self.close()
+
+        def ended() -> bool:
+            end_connections()
+            return not any(thread.is_alive() for thread in self._threads)
+
+        wait_until(ended, "the threads of a listener to end")
+
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
@@ -34,7 +49,12 @@ class Listener:
             except OSError:
                 return
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            self._start(self._serve, connection)
+
+    def _start(self, run, connection: socket.socket) -> None:
+        thread = threading.Thread(target=run, args=(connection,), daemon=True)
+        thread.start()
+        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
 
 
 def _bind(port: int) -> socket.socket:

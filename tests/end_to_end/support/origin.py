@@ -90,8 +90,7 @@ class Origin:
         self._end_connections()
 
     def stop(self) -> None:
-        self._listener.close()
-        self._end_connections()
+        self._listener.stop(self._end_connections)
 
     def _end_connections(self) -> None:
         with self._changed:
