@@ -137,6 +137,7 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
           decision.verdict == Verdict::fresh ? metrics::Outcome::hit : metrics::Outcome::stale;
       co_return give_stored(transaction_, transaction_.found.response, response);  // 19
     case Step::refuse:
+      if (co_await give_of_holder(transaction_, response)) co_return;
       co_return refuse(nothing_usable(), response);
     case Step::pass_on:
       co_return co_await pass_on(transaction_, response);
@@ -221,7 +222,7 @@ void Handler::explain_to_sidecar(http::Response& response) {
 bool Handler::fetches_for_bucket(const Decision& decision) const {
   const RequestContext& context = transaction_.context;
   if (!context.from_sidecar || !context.key.bucket) return false;
-  if (decision.step == Step::pass_on) return context.fills_peer;
+  if (decision.step == Step::pass_on || decision.step == Step::refuse) return context.fills_peer;
   if (decision.step == Step::fetch_slices) return !are_slices_stored(transaction_);
   return decision.step == Step::fetch;
 }

@@ -1,5 +1,7 @@
 #include "cache/pass.h"
 
+#include <optional>
+
 #include "cache/decision.h"
 #include "cache/detail.h"
 #include "cache/fetch.h"
@@ -85,20 +87,24 @@ void give_and_store(Transaction& transaction, const http::RequestHead& request,
   }
 }
 
-// HEAD may have what GET has stored, here or, while a bucket moves, at its holder. Null: the origin
-// is to be asked.
-Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_head(Transaction& transaction) {
+// While a bucket moves, what is stored for the request may lie at its holder, which is asked as the
+// origin would be: nothing of its answer is stored. Null: it has none, or it is us, or a rule says
+// that nothing is stored anywhere.
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_stored(
+    Transaction& transaction, std::optional<metrics::Outcome>& outcome) {
   const RequestContext& context = transaction.context;
-  if (context.method != "HEAD" || !context.may_use_store || transaction.found.response) {
-    co_return nullptr;
-  }
+  if (!context.may_use_store || transaction.found.response) co_return nullptr;
+  if (context.objection == StoreObjection::no_store_rule) co_return nullptr;
   FillNotes notes;
   const Asking asking;
   auto asked = co_await ask_holder(
       transaction.core, *transaction.settings, *transaction.request, context, asking,
       context.time_allowed,
       hop::passed_on(*transaction.request, false, context.method, *transaction.caller), notes);
-  if (notes.outcome == metrics::Outcome::peer_fill) transaction.status.detail = detail::peer_fill;
+  if (notes.outcome == metrics::Outcome::peer_fill) {
+    outcome = notes.outcome;
+    transaction.status.detail = detail::peer_fill;
+  }
   co_return asked;
 }
 
@@ -115,7 +121,11 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   }
   const bool is_told = is_told_by_sidecar(transaction);
   ExchangeTimes times{core.core.now(), {}};
-  auto asked = co_await ask_for_head(transaction);
+  // HEAD, several ranges and the like use the store and don't fill it; all others have been at the
+  // holder before they come here.
+  std::optional<metrics::Outcome> holders;
+  Result<std::unique_ptr<hop::Exchange>> asked{nullptr};
+  if (!context.may_fill_store) asked = co_await ask_for_stored(transaction, holders);
   if (asked && *asked == nullptr) {
     asked = co_await ask_origin(
         core, *transaction.settings, request, context, Asking{}, context.time_allowed,
@@ -134,7 +144,8 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   if (status == 101) co_return give_tunnel(transaction, *std::move(asked), response);
   const http::ResponseHead& head = (*asked)->head();
   // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
-  transaction.outcome = context.may_fill_store ? metrics::Outcome::miss : metrics::Outcome::bypass;
+  transaction.outcome =
+      context.may_fill_store ? metrics::Outcome::miss : holders.value_or(metrics::Outcome::bypass);
   const auto targets =
       invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
   if (!is_told) co_await tell_peers(core, context.host, targets);
@@ -145,6 +156,16 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   } else {
     give_exchange(transaction, *std::move(asked), response);
   }
+}
+
+Task<bool> give_of_holder(Transaction& transaction, http::Response& response) {
+  std::optional<metrics::Outcome> holders;
+  auto asked = co_await ask_for_stored(transaction, holders);
+  if (!asked || *asked == nullptr || !holders) co_return false;
+  transaction.status.forward_status = (*asked)->head().status;
+  transaction.outcome = *holders;
+  give_exchange(transaction, *std::move(asked), response);
+  co_return true;
 }
 
 void give_exchange(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,

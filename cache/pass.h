@@ -10,6 +10,10 @@ namespace ringside::cache {
 // are or are not what the origin has (§4.3.5).
 Task<void> pass_on(Transaction& transaction, http::Response& response);
 
+// What the bucket's holder has stored, where that is another replica and nothing else will do
+// (only-if-cached). False: it has nothing usable either.
+Task<bool> give_of_holder(Transaction& transaction, http::Response& response);
+
 // The response that an exchange has brought for this request alone, as it comes.
 void give_exchange(Transaction& transaction, std::unique_ptr<hop::Exchange> exchange,
                    http::Response& response);

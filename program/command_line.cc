@@ -72,17 +72,19 @@ void add_shard(CLI::App& app, Texts& texts, ShardOptions& out) {
       ->required();
 }
 
-void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out) {
-  app.add_option("N", texts.replicas, "How many replicas there are to be")->required();
+void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out, PlanOptions& plan) {
+  app.add_option("N", texts.replicas, "How many replicas there are to be");
   app.add_option("--admin", texts.admin.addresses,
                  "Where `ringside up` has its admin pages "
                  "(default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
-  CLI::Option* const watch =
-      app.add_flag("--watch", out.watch, "Follow what moves until it lies where it belongs");
-  app.add_flag("--dry-run", out.dry_run,
-               "Change nothing: tell what would move, as plan --to N does")
-      ->excludes(watch);
+  CLI::Option* const watch = app.add_flag(
+      "--watch", out.watch,
+      "Follow what moves until it lies where it belongs; without N what moves already");
+  CLI::Option* const dry_run = app.add_flag(
+      "--dry-run", out.dry_run, "Change nothing: tell what would move, as plan --to N does");
+  dry_run->excludes(watch);
+  add_dry_run_flags(app, *dry_run, texts.plan, plan);
   add_admin_token_flag(app, texts.admin);
 }
 
@@ -99,9 +101,13 @@ Result<void> read_shard(const Texts& texts, ShardOptions& out) {
 }
 
 Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
-  const auto replicas = parse_number(texts.replicas, 1, limits::members);
-  if (!replicas) return invalid_input("N: " + replicas.error().message);
-  out.replicas = static_cast<std::size_t>(*replicas);
+  if (!texts.replicas.empty()) {
+    const auto replicas = parse_number(texts.replicas, 1, limits::members);
+    if (!replicas) return invalid_input("N: " + replicas.error().message);
+    out.replicas = static_cast<std::size_t>(*replicas);
+  } else if (!out.watch) {
+    return invalid_input("N is missing; give the number of replicas, or --watch alone");
+  }
   AdminPages pages;
   if (auto read = read_admin_flags(texts.admin, pages); !read) return read;
   if (pages.addresses.size() > 1) return invalid_input("--admin: `ringside up` has one");
@@ -204,11 +210,13 @@ struct Subcommand {
 constexpr std::array<Subcommand, 15> subcommands{{
     {"up", Verb::up, "A whole tier in one process: a sidecar and its cache replicas", Command::up},
     {"scale", Verb::scale, "Change the number of replicas of a running `up`", std::nullopt,
-     [](CLI::App& app, Texts& texts, CommandLine& out) { add_scale(app, texts, out.scale); },
+     [](CLI::App& app, Texts& texts, CommandLine& out) {
+       add_scale(app, texts, out.scale, out.plan);
+     },
      [](const Texts& texts, CommandLine& out) {
        auto read = read_scale(texts, out.scale);
-       if (read && out.scale.dry_run) out.plan = plan_of(out.scale);
-       return read;
+       if (!read || !out.scale.dry_run) return read;
+       return read_dry_run_flags(texts.plan, out.scale, out.plan);
      }},
     {"status", Verb::status, "Tell how a running tier is", std::nullopt,
      [](CLI::App& app, Texts& texts, CommandLine& out) {

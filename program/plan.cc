@@ -17,9 +17,7 @@ bool is_by_bucket(const Topology& topology) noexcept {
 // Nothing is handed over where the numbers of buckets mean something else.
 bool is_by_same_buckets(const Topology& before, const Topology& after) noexcept {
   if (!is_by_bucket(before) || !is_by_bucket(after)) return false;
-  if (before.members().empty() || after.members().empty()) return true;
-  return before.numbering() == after.numbering() &&
-         before.bucket_owners().size() == after.bucket_owners().size();
+  return before.members().empty() || after.extends(before);
 }
 
 // Whose a unit is; npos: nobody's, for there are no members.
@@ -29,25 +27,26 @@ struct Owners {
   std::size_t after = nobody;
 };
 
-std::size_t bucket_owner(const Topology& topology, std::size_t bucket) noexcept {
-  return topology.members().empty() ? nobody : topology.bucket_owners()[bucket];
-}
-
 std::size_t key_owner(const Topology& topology, const shard::ShardKey& key) {
   return topology.members().empty() ? nobody : topology.owner(key);
 }
 
-std::vector<Owners> owners_of_units(const Topology& before, const Topology& after, bool by_bucket) {
+// By bucket of `after`. One that was cut since had the owner of what it was cut of.
+std::vector<Owners> owners_of_buckets(const Topology& before, const Topology& after) {
   std::vector<Owners> owners;
-  if (by_bucket) {
-    const std::size_t buckets =
-        std::max(before.bucket_owners().size(), after.bucket_owners().size());
-    owners.reserve(buckets);
-    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
-      owners.push_back({bucket_owner(before, bucket), bucket_owner(after, bucket)});
-    }
-    return owners;
+  owners.reserve(after.bucket_owners().size());
+  for (const shard::MemberIndex owner : after.bucket_owners()) {
+    const auto same = before.find(after.members()[owner].name);
+    owners.push_back({same ? *same : nobody, owner});
   }
+  for (const shard::Move& move : shard::diff(before, after)) {
+    owners[move.bucket].before = move.from ? *move.from : nobody;
+  }
+  return owners;
+}
+
+std::vector<Owners> owners_of_sampled_keys(const Topology& before, const Topology& after) {
+  std::vector<Owners> owners;
   owners.reserve(limits::plan_keys);
   for (std::size_t number = 0; number < limits::plan_keys; ++number) {
     const std::string bytes = fmt::format("ZZ\n/{}\n", number);
@@ -73,8 +72,9 @@ void add(StoreTold& sum, const StoreTold& more) noexcept {
 }
 
 struct Counts {
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> moved;  // by owners before and after
-  std::map<std::size_t, std::size_t> owned;                          // before
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
+      moved;                                 // units, by owners
+  std::map<std::size_t, std::size_t> owned;  // before
 };
 
 Counts count(const Topology& before, const Topology& after, const std::vector<Owners>& units) {
@@ -82,26 +82,31 @@ Counts count(const Topology& before, const Topology& after, const std::vector<Ow
   // Then a key's bucket is another one, and nobody finds what is stored of it.
   const bool is_cold = is_by_bucket(before) && is_by_bucket(after) &&
                        before.numbering() != after.numbering() && !before.members().empty();
-  for (const Owners& owners : units) {
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const Owners& owners = units[unit];
     ++counts.owned[owners.before];
     if (!is_cold && name_of(before, owners.before) == name_of(after, owners.after)) continue;
-    ++counts.moved[{owners.before, owners.after}];
+    counts.moved[{owners.before, owners.after}].push_back(unit);
   }
   return counts;
 }
 
 void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
   for (const auto& [pair, units] : counts.moved) {
-    PlannedMove move{name_of(*basis.before, pair.first), name_of(*basis.after, pair.second), units,
+    PlannedMove move{name_of(*basis.before, pair.first),
+                     name_of(*basis.after, pair.second),
+                     units.size(),
+                     {},
                      std::nullopt};
+    if (plan.by_bucket) move.buckets.assign(units.begin(), units.end());
     if (const auto store = basis.stores.find(move.from); store != basis.stores.end()) {
       const auto owned = static_cast<double>(counts.owned.at(pair.first));
-      move.told = share_of(store->second, static_cast<double>(units) / owned);
+      move.told = share_of(store->second, static_cast<double>(units.size()) / owned);
     } else if (!move.from.empty() &&
                (plan.untold.empty() || plan.untold.back() != move.from)) {  // sorted by giver
       plan.untold.push_back(move.from);
     }
-    plan.moved += units;
+    plan.moved += units.size();
     plan.moves.push_back(std::move(move));
   }
   std::stable_sort(plan.moves.begin(), plan.moves.end(),
@@ -172,7 +177,8 @@ Plan make_plan(const PlanBasis& basis) {
   plan.after = basis.after;
   plan.by_bucket = is_by_same_buckets(before, after);
   plan.move_rate_mib_s = basis.move_rate_mib_s;
-  const auto units = owners_of_units(before, after, plan.by_bucket);
+  const auto units =
+      plan.by_bucket ? owners_of_buckets(before, after) : owners_of_sampled_keys(before, after);
   plan.units = units.size();
   fill_moves(plan, basis, count(before, after, units));
   fill_told(plan, basis);

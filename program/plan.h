@@ -34,7 +34,8 @@ struct PlannedMove {
   std::string from;  // empty: nobody, since there were no members
   std::string to;
   std::size_t units = 0;
-  std::optional<StoreTold> told;  // the moved share of what the giver has, where that is known
+  std::vector<shard::Bucket> buckets;  // where the units are buckets: which, in ascending order
+  std::optional<StoreTold> told;       // the moved share of what the giver has, where that is known
 };
 
 // A reshard of `modulo` as the literature has it: each of the shards is split into as many as there
@@ -53,8 +54,9 @@ struct Reshard {
 struct Plan {
   TopologyPointer before;
   TopologyPointer after;
-  // Buckets; where one of the two schemes is not by bucket, keys that stand for all. Then there is
-  // no handoff, and the origin is asked again for what moves.
+  // Buckets, and shards are buckets too. Where one of the two schemes is not by bucket, or numbers
+  // them otherwise, keys that stand for all. Then there is no handoff, and the origin is asked
+  // again for what moves.
   bool by_bucket = true;
   std::size_t units = 0;
   std::size_t moved = 0;

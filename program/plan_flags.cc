@@ -8,6 +8,29 @@
 #include "program/values.h"
 
 namespace ringside::program {
+namespace {
+
+struct ReportFlags {
+  CLI::Option* at_most;
+  CLI::Option* json;
+};
+
+ReportFlags add_report_flags(CLI::App& app, PlanTexts& texts, PlanOptions& out) {
+  return {
+      app.add_option("--at-most", texts.share_most, "Exit with 1 where a larger share would move")
+          ->type_name("PERCENT%"),
+      app.add_flag("--json", out.json, "JSON instead of lines")};
+}
+
+Result<void> read_share_most(const PlanTexts& texts, PlanOptions& out) {
+  if (texts.share_most.empty()) return {};
+  const auto share = parse_share(texts.share_most);
+  if (!share) return invalid_input("--at-most: " + share.error().message);
+  out.share_most = *share;
+  return {};
+}
+
+}  // namespace
 
 void add_plan_flags(CLI::App& app, PlanTexts& texts, PlanOptions& out) {
   app.add_option("--to", out.to,
@@ -27,9 +50,7 @@ void add_plan_flags(CLI::App& app, PlanTexts& texts, PlanOptions& out) {
   app.add_option("--move-rate", texts.move_rate,
                  "MiB a second that come into a replica (default: as the tier has it, else 100)")
       ->type_name("N");
-  app.add_option("--at-most", texts.share_most, "Exit with 1 where a larger share would move")
-      ->type_name("PERCENT%");
-  app.add_flag("--json", out.json, "JSON instead of lines");
+  add_report_flags(app, texts, out);
 }
 
 Result<void> read_plan_flags(const PlanTexts& texts, PlanOptions& out) {
@@ -49,19 +70,21 @@ Result<void> read_plan_flags(const PlanTexts& texts, PlanOptions& out) {
     if (!rate) return invalid_input("--move-rate: " + rate.error().message);
     out.move_rate_mib_s = static_cast<std::size_t>(*rate);
   }
-  if (texts.share_most.empty()) return {};
-  const auto share = parse_share(texts.share_most);
-  if (!share) return invalid_input("--at-most: " + share.error().message);
-  out.share_most = *share;
-  return {};
+  return read_share_most(texts, out);
 }
 
-PlanOptions plan_of(const ScaleOptions& scale) {
-  PlanOptions plan;
-  plan.to = std::to_string(scale.replicas);
-  plan.admins = {scale.admin};
-  plan.token = scale.token;
-  return plan;
+void add_dry_run_flags(CLI::App& app, CLI::Option& dry_run, PlanTexts& texts, PlanOptions& out) {
+  const ReportFlags flags = add_report_flags(app, texts, out);
+  flags.at_most->needs(&dry_run);
+  flags.json->needs(&dry_run);
+}
+
+Result<void> read_dry_run_flags(const PlanTexts& texts, const ScaleOptions& scale,
+                                PlanOptions& out) {
+  out.to = std::to_string(*scale.replicas);
+  out.admins = {scale.admin};
+  out.token = scale.token;
+  return read_share_most(texts, out);
 }
 
 }  // namespace ringside::program

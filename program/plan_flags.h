@@ -18,8 +18,12 @@ struct PlanTexts {
 
 // The options of `ringside plan`, but for the token that all who ask a tier have.
 void add_plan_flags(CLI::App& app, PlanTexts& texts, PlanOptions& out);
-// What `ringside scale --dry-run` asks for.
-[[nodiscard]] PlanOptions plan_of(const ScaleOptions& scale);
 [[nodiscard]] Result<void> read_plan_flags(const PlanTexts& texts, PlanOptions& out);
+
+// Those of them that `ringside scale` has too; each needs `dry_run`.
+void add_dry_run_flags(CLI::App& app, CLI::Option& dry_run, PlanTexts& texts, PlanOptions& out);
+// What `ringside scale --dry-run` asks for. Requires a number of replicas.
+[[nodiscard]] Result<void> read_dry_run_flags(const PlanTexts& texts, const ScaleOptions& scale,
+                                              PlanOptions& out);
 
 }  // namespace ringside::program

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/quotation.h"
 #include "program/quantities.h"
 
 namespace ringside::program {
@@ -33,7 +34,9 @@ std::string bytes_text(double bytes) {
 std::string whole(double number) { return grouped(static_cast<std::size_t>(std::llround(number))); }
 
 std::string_view unit_name(const Plan& plan) noexcept {
-  return plan.by_bucket ? "buckets" : "sampled keys";
+  if (!plan.by_bucket) return "sampled keys";
+  const shard::Topology& after = *plan.after;
+  return after.state().shards.empty() || after.first_shard() > 0 ? "buckets" : "shards";
 }
 
 void append_line(std::string& out, std::string_view head, const std::string& text) {
@@ -45,13 +48,33 @@ void append_share(std::string& out, const Plan& plan) {
   const std::string moved = grouped(plan.moved);
   const std::string units = grouped(plan.units);
   if (plan.by_bucket) {
-    append_line(out, "buckets",
+    append_line(out, unit_name(plan),
                 fmt::format("{} of {} get another owner ({})", moved, units, share));
   } else {
     append_line(out, "keys",
                 fmt::format("{} get another owner (estimated: {} of {} sampled ones)", share, moved,
                             units));
   }
+}
+
+// The shard that a bucket is; nullptr: its keys are those of a hash.
+const shard::Shard* shard_of(const shard::Topology& topology, shard::Bucket bucket) noexcept {
+  const auto& shards = topology.state().shards;
+  const std::size_t first = topology.first_shard();
+  return bucket < first || bucket - first >= shards.size() ? nullptr : &shards[bucket - first];
+}
+
+// `: "a", "m", "t", …`: which shards they are, of a scheme that has some.
+std::string shards_text(const Plan& plan, const PlannedMove& move) {
+  std::string out;
+  std::size_t count = 0;
+  for (const shard::Bucket bucket : move.buckets) {
+    const shard::Shard* const shard = shard_of(*plan.after, bucket);
+    if (shard == nullptr) continue;
+    if (count++ == numbers_shown) return out + ", …";
+    out += (count == 1 ? ": " : ", ") + quotation(shard->at);
+  }
+  return out;
 }
 
 void append_moves(std::string& out, const Plan& plan) {
@@ -65,9 +88,10 @@ void append_moves(std::string& out, const Plan& plan) {
   for (std::size_t i = 0; i < shown; ++i) {
     const PlannedMove& move = plan.moves[i];
     const std::string bytes = move.told ? "  about " + bytes_text(move.told->bytes) : "";
-    append_line(out, "",
-                fmt::format("{:<{}} -> {:<{}} {:>7} {}{}", who(move.from), from_width, move.to,
-                            to_width, grouped(move.units), unit_name(plan), bytes));
+    append_line(
+        out, "",
+        fmt::format("{:<{}} -> {:<{}} {:>7} {}{}{}", who(move.from), from_width, move.to, to_width,
+                    grouped(move.units), unit_name(plan), bytes, shards_text(plan, move)));
   }
   if (shown == plan.moves.size()) return;
   std::size_t rest = 0;
@@ -177,6 +201,35 @@ ordered_json told_json(const std::optional<StoreTold>& told) {
   return std::llround(told->bytes);
 }
 
+// `[[0, 3], [7, 7]]`: the first and the last of each run.
+ordered_json runs_json(const std::vector<shard::Bucket>& buckets) {
+  auto runs = ordered_json::array();
+  for (const shard::Bucket bucket : buckets) {
+    if (!runs.empty() && runs.back()[1] == bucket - 1) {
+      runs.back()[1] = bucket;
+    } else {
+      runs.push_back({bucket, bucket});
+    }
+  }
+  return runs;
+}
+
+ordered_json move_json(const Plan& plan, const PlannedMove& move) {
+  ordered_json out = {{"from", move.from.empty() ? ordered_json() : ordered_json(move.from)},
+                      {"to", move.to},
+                      {plan.by_bucket ? "buckets" : "sampled_keys", move.units},
+                      {"estimated_bytes", told_json(move.told)}};
+  if (!plan.by_bucket) return out;
+  out["bucket_numbers"] = runs_json(move.buckets);
+  if (plan.after->state().shards.empty()) return out;
+  auto& shards = out["shards"] = ordered_json::array();
+  for (const shard::Bucket bucket : move.buckets) {
+    if (const shard::Shard* const shard = shard_of(*plan.after, bucket))
+      shards.push_back(shard->at);
+  }
+  return out;
+}
+
 ordered_json reshard_json(const Reshard& reshard) {
   auto small = ordered_json::array();
   for (std::size_t number = 0; number < reshard.small.size(); ++number) {
@@ -223,12 +276,7 @@ std::string to_text(const Plan& plan) {
 
 std::string to_json(const Plan& plan) {
   auto moves = ordered_json::array();
-  for (const PlannedMove& move : plan.moves) {
-    moves.push_back({{"from", move.from.empty() ? ordered_json() : ordered_json(move.from)},
-                     {"to", move.to},
-                     {plan.by_bucket ? "buckets" : "sampled_keys", move.units},
-                     {"estimated_bytes", told_json(move.told)}});
-  }
+  for (const PlannedMove& move : plan.moves) moves.push_back(move_json(plan, move));
   ordered_json page;
   page["before"] = side_json(*plan.before);
   page["after"] = side_json(*plan.after);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "program/admin_access.h"
 #include "program/countries.h"
+#include "program/quantities.h"
 
 namespace ringside::program {
 
@@ -136,7 +138,7 @@ void Process::drain() {
   std::unique_lock lock(mutex_);
   const Milliseconds delay = configuration_.drain_delay;
   drain_ends_ = now + delay + configuration_.drain_deadline;
-  const std::size_t buckets = service_.buckets_to_give();
+  const std::size_t buckets = buckets_to_give_ = service_.buckets_to_give();
   if (delay.count() == 0 && buckets == 0) {
     lock.unlock();
     close_doors();
@@ -165,6 +167,18 @@ void Process::wait_to_close(SteadyPoint begun) {
   const std::size_t left = service_.buckets_to_give();
   if (left > 0) log::warning("draining: {} buckets were not taken in time, and are lost", left);
   close_doors();
+}
+
+std::string Process::drain_text() const {
+  std::unique_lock lock(mutex_);
+  const std::size_t buckets = buckets_to_give_;
+  lock.unlock();
+  std::string given;
+  if (buckets > 0) {
+    const std::size_t left = std::min(service_.buckets_to_give(), buckets);
+    given = fmt::format("{} of {} buckets are given; ", grouped(buckets - left), grouped(buckets));
+  }
+  return fmt::format("draining; {}{} connections are open\n", given, service_.open_connections());
 }
 
 void Process::close_doors() {

@@ -58,6 +58,8 @@ class Process {
   // `Connection: close`. Until then all is as before, so that those who watch /readyz have sent
   // their clients elsewhere before anybody is turned away. Returns at once; from any thread.
   void drain();
+  // How far a drain is, for people.
+  [[nodiscard]] std::string drain_text() const;
 
  private:
   [[nodiscard]] Result<void> load_and_apply();
@@ -93,6 +95,7 @@ class Process {
   std::condition_variable ending_told_;
   bool ending_ = false;                    // nobody waits for the doors any more
   bool are_doors_closed_ = false;          // there are no new connections
+  std::size_t buckets_to_give_ = 0;        // when the drain began
   std::optional<SteadyPoint> drain_ends_;  // when answers in hand are cut
   std::thread doors_;                      // waits until they are closed
 

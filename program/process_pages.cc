@@ -128,8 +128,7 @@ void Process::add_pages() {
   }
   on("POST", "/drain", [this](const AdminServer::Request&) {
     drain();
-    return text(200,
-                fmt::format("draining; {} connections are open\n", service_.open_connections()));
+    return text(200, drain_text());
   });
   service_.add_pages(admin_);
 }

@@ -123,7 +123,9 @@ Result<MoveProgress> move_progress(const std::string& answer) {
     return MoveProgress{handoff.at("buckets_away").get<std::uint64_t>(),
                         handoff.at("moved_responses").get<std::uint64_t>(),
                         handoff.at("moved_bytes").get<std::uint64_t>(),
-                        handoff.value("moves_waiting", std::uint64_t{0})};
+                        handoff.value("moves_waiting", std::uint64_t{0}),
+                        handoff.value("fills", std::uint64_t{0}),
+                        handoff.value("refusals", std::uint64_t{0})};
   } catch (const json::exception& failure) {
     return no_scale_answer(failure.what());
   }
@@ -135,10 +137,14 @@ std::string move_text(const MoveProgress& from, const MoveProgress& now, Millise
   };
   const double seconds = std::chrono::duration<double>(since).count();
   constexpr double mebibyte = limits::kMiB;
-  std::string text = fmt::format(
-      "moving     {} buckets away; {} responses, {:.1f} MiB moved in {:.1f} s",
-      grouped(now.buckets_away), grouped(grown(from.moved_responses, now.moved_responses)),
-      static_cast<double>(grown(from.moved_bytes, now.moved_bytes)) / mebibyte, seconds);
+  const double moved_mib = static_cast<double>(grown(from.moved_bytes, now.moved_bytes)) / mebibyte;
+  std::string text =
+      fmt::format("moving     {} buckets away; {} responses, {:.1f} MiB moved in {:.1f} s",
+                  grouped(now.buckets_away),
+                  grouped(grown(from.moved_responses, now.moved_responses)), moved_mib, seconds);
+  if (seconds > 0) text += fmt::format(", {:.1f} MiB a second", moved_mib / seconds);
+  text += fmt::format("; {} fills, {} refusals", grouped(grown(from.fills, now.fills)),
+                      grouped(grown(from.refusals, now.refusals)));
   const std::uint64_t done = grown(now.buckets_away, from.buckets_away);
   if (now.buckets_away > 0 && done > 0) {
     const double left = static_cast<double>(now.buckets_away) / static_cast<double>(done);
@@ -182,6 +188,17 @@ class Watch {
   std::optional<MoveProgress> last_;
 };
 
+// Prints what it changed.
+Result<void> change(const ScaleOptions& options) {
+  const auto changed =
+      ask_tier(options, "PUT", fmt::format(R"({{"replicas": {}}})", *options.replicas));
+  if (!changed) return changed.error();
+  const auto summary = scale_summary(*changed);
+  if (!summary) return summary.error();
+  std::fputs(summary->c_str(), stdout);
+  return {};
+}
+
 }  // namespace
 
 Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
@@ -192,13 +209,10 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
     const auto begun = watch.begin(*before, clock.steady_now());
     if (!begun) return begun.error();
   }
-  const auto changed =
-      ask_tier(options, "PUT", fmt::format(R"({{"replicas": {}}})", options.replicas));
-  if (!changed) return changed.error();
-  const auto summary = scale_summary(*changed);
-  if (!summary) return summary.error();
-  std::fputs(summary->c_str(), stdout);
-
+  if (options.replicas) {
+    const auto changed = change(options);
+    if (!changed) return changed.error();
+  }
   std::string told;
   // A replica that leaves may take as long as `up`'s drain deadline, which it keeps itself.
   const SteadyPoint until = clock.steady_now() + limits::configured_wait_most;

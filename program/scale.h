@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/address.h"
@@ -11,7 +12,7 @@
 namespace ringside::program {
 
 struct ScaleOptions {
-  std::size_t replicas = 0;
+  std::optional<std::size_t> replicas{};  // absent: nothing changes, and `watch` is set
   Endpoint admin{"127.0.0.1", 9090};
   std::string token{};   // of its --admin-token-file; empty: none
   bool watch = false;    // until what is stored lies where it belongs
@@ -20,7 +21,8 @@ struct ScaleOptions {
 
 // `ringside scale N`: asks a running `ringside up`, prints what it changed, and waits until every
 // component has the new topology and the replicas that leave have gone; with `watch` also until
-// what is stored has moved, which it follows line by line.
+// what is stored has moved, which it follows line by line. `ringside scale --watch` follows what
+// moves already.
 [[nodiscard]] Result<void> run_scale(const ScaleOptions& options, const Clock& clock);
 
 // What `PUT /scale` answered, for people. An Error: it is no such answer.
@@ -35,6 +37,8 @@ struct MoveProgress {
   std::uint64_t moved_responses = 0;
   std::uint64_t moved_bytes = 0;
   std::uint64_t moves_waiting = 0;
+  std::uint64_t fills = 0;
+  std::uint64_t refusals = 0;
   bool operator==(const MoveProgress&) const = default;
 };
 [[nodiscard]] Result<MoveProgress> move_progress(const std::string& answer);

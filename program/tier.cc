@@ -307,7 +307,10 @@ Tier::State Tier::state() const {
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);
-    const auto store = *replica->sheet().totals().store;
+    const metrics::Totals totals = replica->sheet().totals();
+    const metrics::StoreFigures& store = *totals.store;
+    out.fills += totals.shards[0].of("ringside_requests_total", metrics::Outcome::peer_fill);
+    out.refusals += totals.of("ringside_refusals_total");
     out.buckets_away += store.buckets_away;
     out.moved_responses += store.moved_responses;
     out.moved_bytes += store.moved_bytes;
@@ -318,8 +321,7 @@ Tier::State Tier::state() const {
 
 std::optional<std::uint64_t> Tier::origin_requests() const {
   const std::lock_guard lock(mutex_);
-  if (!origin_) return std::nullopt;
-  return origin_->requests();
+  return origin_ ? std::optional(origin_->requests()) : std::nullopt;
 }
 
 std::optional<Endpoint> Tier::sample_origin() const {

@@ -30,7 +30,9 @@ ordered_json shown(const Tier::State& state) {
   page["handoff"] = {{"buckets_away", state.buckets_away},
                      {"moved_responses", state.moved_responses},
                      {"moved_bytes", state.moved_bytes},
-                     {"moves_waiting", state.moves_waiting}};
+                     {"moves_waiting", state.moves_waiting},
+                     {"fills", state.fills},
+                     {"refusals", state.refusals}};
   return page;
 }
 

@@ -202,6 +202,39 @@ class OfProcesses(Handoff):
         self.assertTrue(is_fill(self.get(path)))
         self.assertEqual(self.source.count(path), 1)
 
+    def test_what_uses_the_store_and_does_not_fill_it_is_answered_of_what_is_stored_elsewhere(self):
+        path, cold = self.moved("/used", 2)
+        self.source.on[path] = lambda turn: turn.reply(200, b"0123456789", etag='"x"')
+        several, one = "bytes=0-1,4-5", "bytes=2-3"
+        kinds = (
+            ({"Range": several}, 206),
+            ({"Range": one, "If-Range": '"x"'}, 206),
+            ({"Cache-Control": "no-store"}, 200),
+            ({"Cache-Control": "only-if-cached"}, 200),
+        )
+        whole = self.get(path).body
+        before = [self.get(path, **fields).body for fields, _ in kinds]
+        self.assertEqual(before[1:], [b"23", whole, whole])
+        self.add_replica(*self.fronts)
+        for (fields, status), body in zip(kinds, before):
+            with self.subTest(fields):
+                answer = self.get(path, **fields)
+                self.assertEqual(answer.status, status)
+                self.assertEqual(self.without_boundary(answer), self.without_boundary(body))
+                self.assertTrue(is_fill(answer), answer.cache_status)
+        self.assertEqual(self.source.count(path), 1)
+        # Nobody has this one, and it is asked for in vain of all.
+        self.assertEqual(self.get(cold, **{"Cache-Control": "only-if-cached"}).status, 504)
+        self.assertEqual(self.source.count(cold), 0)
+        self.assertEqual(self.get(cold, Range=several).status, 200)
+        self.assertEqual(self.source.count(cold), 1)
+
+    @staticmethod
+    def without_boundary(answer) -> bytes:
+        """Of several ranges: each answer separates them by other bytes."""
+        body = answer if isinstance(answer, bytes) else answer.body
+        return body.replace(body[2:].partition(b"\r\n")[0], b"") if body[:2] == b"--" else body
+
     def test_a_holder_that_was_killed_is_followed_by_the_owner(self):
         paths = self.moved("/lost", 20)
         for path in paths:

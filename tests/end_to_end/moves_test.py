@@ -1,12 +1,15 @@
 """What is stored moves by itself: who came gets it, and who leaves is waited for until it is empty."""
 
 import itertools
+import re
 import signal
+import subprocess
 import unittest
 
 from slice_test import Film
-from support import Client, Tier, each_in_a_thread, ringside, wait_until
+from support import PROGRAM, WAIT_S, Client, Tier, each_in_a_thread, ringside, wait_until
 from support.memory import is_sanitized
+from support.program import die_with_parent
 
 CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1", "89.160.20.1")
 PATHS = [f"/item/{number}" for number in range(200)]
@@ -95,6 +98,24 @@ class OfOneProcess(Moves):
         self.assertRegex(told, r"moving     0 buckets away; [1-9]\d* responses, ")
         self.assertTrue(told.endswith("done       every component has the new topology\n"), told)
         self.assertEqual(tier.metric("ringside_store_entries"), len(KEYS))
+
+    def test_what_moves_already_is_followed_without_another_change(self):
+        tier = self.up(3, self.origin(), "--move-rate", 0)  # nothing ends before it is looked at
+        self.ask_all(tier)
+        ringside("scale", 4, "--admin", tier.admin)
+        version = tier.json("/topology")["version"]
+        watching = subprocess.Popen(
+            [PROGRAM, "scale", "--watch", "--admin", tier.admin], stdout=subprocess.PIPE, text=True,
+            preexec_fn=die_with_parent,
+        )  # fmt: skip
+        self.addCleanup(watching.stdout.close)
+        self.addCleanup(watching.kill)
+        self.assertRegex(watching.stdout.readline(), r"moving     [1-9][\d,]* buckets away; 0 resp")
+        self.ask_all(tier)
+        self.assertRegex(watching.stdout.readline(), r"buckets away; .* [1-9][\d,]* fills, ")
+        ringside("scale", 3, "--admin", tier.admin)  # now all lies where it belongs
+        self.assertTrue(watching.communicate(timeout=WAIT_S)[0].endswith("topology\n"))
+        self.assertEqual(tier.json("/topology")["version"], version + 1)
 
     def test_two_changes_at_once_end_like_one(self):
         origin = self.origin()
@@ -188,8 +209,15 @@ class OfProcesses(Moves):
         self.ask_all(self.fronts[0])
         leaver = self.replicas[1]
         self.assertGreater(leaver.metric("ringside_store_entries"), len(KEYS) // 10)
-        self.assertEqual(leaver.administer("POST", "/drain").status, 200)
+        begun = leaver.administer("POST", "/drain")
+        self.assertEqual(begun.status, 200)
+        given = re.match(r"draining; ([\d,]+) of ([\d,]+) buckets are given; ", begun.text)
+        self.assertTrue(given, begun.text)
         wait_until(lambda: leaver.metric("ringside_store_entries") == 0, "others to take it")
+        all_of_them = f"draining; {given[2]} of {given[2]} buckets are given; "
+        wait_until(
+            lambda: leaver.administer("POST", "/drain").text.startswith(all_of_them), all_of_them
+        )
         for front in self.fronts:
             self.ask_all(front)
         leaver.signal(signal.SIGTERM)

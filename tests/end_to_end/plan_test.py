@@ -50,13 +50,16 @@ class OfARunningTier(Plans):
 
     def test_a_dry_run_of_scale_is_the_same_and_changes_nothing(self):
         before = self.topology_now()
-        dry = ringside("scale", "--dry-run", 5, "--admin", self.tier.admin).stdout
-        self.assertEqual(
-            dry.splitlines()[:3],
-            ringside("plan", "--to", 5, "--admin", self.tier.admin).stdout.splitlines()[:3],
-        )
-        self.assertIn("3,276 of 16,384 get another owner (20.0 %)", dry)
-        self.assertIn("(estimated", dry)
+
+        def dry(*arguments, expect: int = 0) -> str:
+            words = ("scale", "--dry-run", 5, "--admin", self.tier.admin, *arguments)
+            return ringside(*words, expect=expect).stdout
+
+        self.assertIn("3,276 of 16,384 get another owner (20.0 %)", dry())
+        self.assertIn("(estimated", dry())
+        planned = self.plan("--to", 5, "--admin", self.tier.admin)
+        self.assertEqual(json.loads(dry("--json", "--at-most", "20%")), planned)
+        self.assertIn("3,276 of 16,384", dry("--at-most", "19%", expect=1))
         self.assertEqual(self.topology_now(), before)
 
     def test_what_it_tells_can_be_a_file(self):

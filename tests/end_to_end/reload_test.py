@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import re
 import signal
 import threading
@@ -69,6 +70,38 @@ class Reload(Tier):
         self.configure(self.new)
         tier.signal(signal.SIGHUP)
         wait_until(lambda: tier.get("/page").body == b"new", "the corrected file")
+
+    def test_a_scheme_or_a_state_that_is_wrong_leaves_the_topology_as_it_was(self):
+        caches = self.caches(2, self.old)
+        right = {"format": 1, "scheme": "range", "state": {"shards": [{"at": ""}]}}
+
+        def configure(state: str, scheme: str = "range", weight: int = 1) -> None:
+            listed = ",".join(f"{c.name}={c.address};weight={weight}" for c in caches)
+            path = self.file("state.json", state)
+            self.path = self.file(
+                "tier.yaml", f"replicas: {listed}\nscheme: {scheme}\nstate: {path}\n"
+            )
+
+        configure(json.dumps(right))
+        front = self.start("sidecar", "--config", self.path, "--geo", self.countries())
+        before = front.json("/topology")
+        beginning_elsewhere = {**right, "state": {"shards": [{"at": "m"}]}}
+        for wrong, said in (
+            ((json.dumps(right)[:40],), "this is no JSON"),
+            ((json.dumps({**right, "format": 3}),), "format: is 3"),
+            ((json.dumps(beginning_elsewhere),), "no range begins with the empty key"),
+            ((json.dumps(right), "rung"), "there is no scheme"),
+            ((json.dumps(right), "range", 0), "weights are all 0"),
+        ):
+            with self.subTest(said):
+                configure(*wrong)
+                front.signal(signal.SIGHUP)
+                refusal = re.compile(f"last refusal: .*{said}")
+                wait_until(
+                    lambda refusal=refusal: refusal.search(front.readyz().text), "the refusal"
+                )
+                self.assertEqual(front.json("/topology"), before)
+                self.assertEqual(front.get("/page").body, b"old")
 
     def test_a_new_country_database_is_taken_and_a_broken_one_refused(self):
         self.configure(self.old)

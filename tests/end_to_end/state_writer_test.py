@@ -20,9 +20,9 @@ routes:
 
 
 class Shards(Tier):
-    def ask_all(self, front) -> None:
+    def ask_all(self, front, ids=IDS) -> None:
         with Client(front.address) as client:
-            answers = [client.get(f"/users/{number}", Host=HOST) for number in IDS]
+            answers = [client.get(f"/users/{number}", Host=HOST) for number in ids]
         self.assertEqual({answer.status for answer in answers}, {200})
 
     def shards(self, process) -> list[dict]:
@@ -117,8 +117,8 @@ class KeysAtFirstSight(Shards):
         )  # fmt: skip
         self.assertEqual(self.owners(again), placed)
 
-    def test_by_weight_and_once_whoever_asks(self):
-        origin = self.origin()
+    def start_processes(self, origin):
+        """A writer, three replicas of which one has no weight, and two sidecars."""
         routes = self.file("routes.yaml", ROUTES)
         rule = ("--scheme", "directory", "--config", routes)
         writer = self.start(
@@ -135,6 +135,11 @@ class KeysAtFirstSight(Shards):
         for process in (writer, *replicas, *fronts):
             topology = {"version": 7, "scheme": "directory", "members": members}
             self.assertEqual(process.administer("PUT", "/topology", topology).status, 200)
+        return writer, replicas, fronts
+
+    def test_by_weight_and_once_whoever_asks(self):
+        origin = self.origin()
+        writer, replicas, fronts = self.start_processes(origin)
         each_in_a_thread(self.ask_all, fronts)
         wait_until(lambda: len(self.shards(writer)) == len(IDS), "every key to be placed")
         placed = list(self.owners(writer).values())
@@ -147,6 +152,24 @@ class KeysAtFirstSight(Shards):
         before = origin.count()
         each_in_a_thread(self.ask_all, fronts)
         self.assertEqual((before, origin.count()), (len(IDS), len(IDS)))
+
+    def test_while_the_writer_is_away_nothing_is_placed_and_the_fallback_serves(self):
+        origin = self.origin()
+        writer, replicas, fronts = self.start_processes(origin)
+        first = IDS[:60]
+        self.ask_all(fronts[0], first)
+        wait_until(
+            lambda: {len(self.shards(one)) for one in (*replicas, *fronts)} == {len(first)},
+            "everybody to follow",
+        )
+        writer.stop()
+        wait_until(lambda: "is not heard" in fronts[1].readyz().text, "a sidecar to notice it")
+        for front in (*fronts, *fronts):
+            self.ask_all(front)
+        self.assertEqual(origin.count(), len(IDS))
+        self.assertEqual(
+            {len(self.shards(one)) for one in (*replicas, *fronts)}, {len(first)}, "placed"
+        )
 
 
 class OfProcesses(Shards):
@@ -240,9 +263,12 @@ class InAConfigMap(Shards):
         self.api = ApiServer()
         self.addCleanup(self.api.stop)
         self.api.make_config_map(CONFIG_MAP)
-        routes = self.file("routes.yaml", ROUTES)
-        self.rule = (
-            "--scheme", "range", "--config", routes, "--state-writer", f"configmap:{CONFIG_MAP}",
+        self.rule = self.rule_of("range")
+
+    def rule_of(self, scheme: str) -> tuple:
+        return (
+            "--scheme", scheme, "--config", self.file("routes.yaml", ROUTES),
+            "--state-writer", f"configmap:{CONFIG_MAP}",
             "--kubeconfig", self.file("kubeconfig", self.api.kubeconfig()),
         )  # fmt: skip
 
@@ -250,7 +276,7 @@ class InAConfigMap(Shards):
         self.replicas = self.caches(3, self.source, *self.rule, *options)
         self.fronts = [self.sidecar(self.replicas, *self.rule) for _ in range(2)]
         members = [{"name": one.name, "address": one.address} for one in self.replicas]
-        topology = {"version": 7, "scheme": "range", "members": members}
+        topology = {"version": 7, "scheme": self.rule[1], "members": members}
         for process in self.replicas:
             wait_until(lambda: self.is_heard(process), "the ConfigMap to be read")
             self.assertEqual(process.administer("PUT", "/topology", topology).status, 200)
@@ -272,6 +298,18 @@ class InAConfigMap(Shards):
         for front in self.fronts:
             self.ask_all(front)
         wait_until(lambda: self.agree((*self.replicas, *self.fronts)), "everybody to follow")
+        self.assertEqual(self.source.count(), len(IDS))
+        self.assertEqual(self.published(), self.shards(self.fronts[1]))
+
+    def test_keys_are_placed_once_whoever_asks(self):
+        self.rule = self.rule_of("directory")
+        self.start_all("--place-keys")
+        each_in_a_thread(self.ask_all, self.fronts)
+        wait_until(lambda: len(self.published()) >= len(IDS), "every key to be placed")
+        placed = [one["at"] for one in self.published()]
+        self.assertEqual(sorted(placed, key=int), [str(number) for number in IDS])
+        wait_until(lambda: self.agree((*self.replicas, *self.fronts)), "everybody to follow")
+        each_in_a_thread(self.ask_all, self.fronts)
         self.assertEqual(self.source.count(), len(IDS))
         self.assertEqual(self.published(), self.shards(self.fronts[1]))
 

@@ -66,6 +66,8 @@ TEST(CommandLine, Others) {
   EXPECT_EQ(replay->replay.concurrency, 4U);
   EXPECT_EQ(replay->replay.client_field, replay::ClientField::forwarded);
 
+  EXPECT_FALSE(parse({"scale", "--watch"})->scale.replicas);
+
   EXPECT_EQ(parse({"options"})->verb, Verb::options);
   EXPECT_EQ(parse({"version"})->verb, Verb::version);
   EXPECT_EQ(parse({"--version"})->verb, Verb::version);
@@ -76,11 +78,14 @@ TEST(CommandLine, Others) {
 }
 
 TEST(CommandLine, APlanAndADryRunOfScale) {
-  const auto dry = parse({"scale", "11", "--admin", "h:9", "--dry-run"});
+  const auto dry =
+      parse({"scale", "11", "--admin", "h:9", "--dry-run", "--at-most", "5%", "--json"});
   ASSERT_TRUE(dry) << dry.error().message;
   EXPECT_TRUE(dry->scale.dry_run);
   EXPECT_EQ(dry->plan.to, "11");
   EXPECT_EQ(dry->plan.admins.at(0).text(), "h:9");
+  EXPECT_DOUBLE_EQ(dry->plan.share_most.value(), 0.05);
+  EXPECT_TRUE(dry->plan.json);
 
   const auto plan = parse({"plan", "--to", "a,b;weight=2", "--scheme", "vbucket", "--admin",
                            "h:1,h:2", "--move-rate", "5", "--at-most", "10%", "--json"});
@@ -159,6 +164,9 @@ TEST(CommandLine, WrongUseOfPlanNamesTheOption) {
   };
   for (const Row& row : std::vector<Row>{
            {{"scale", "3", "--dry-run", "--watch"}, "ringside scale: ", "--dry-run"},
+           {{"scale", "--dry-run"}, "ringside scale: N is missing", "--watch"},
+           {{"scale", "3", "--at-most", "9%"}, "ringside scale: ", "--dry-run"},
+           {{"scale", "3", "--dry-run", "--at-most", "9"}, "ringside scale: --at-most: ", "100%"},
            {{"plan"}, "ringside plan: ", "give --to, --scheme or both"},
            {{"plan", "--to", "3", "--from", "f", "--admin", "h:1"}, "ringside plan: ", "--from"},
            {{"plan", "--to", "3", "--at-most", "10"}, "ringside plan: --at-most: ", "0% to 100%"},

@@ -8,6 +8,7 @@
 
 #include "program/plan_report.h"
 #include "program/plan_target.h"
+#include "shard/schemes.h"
 
 namespace ringside::program {
 namespace {
@@ -85,6 +86,48 @@ TEST(Plan, CountsShardsWhereASchemeHasAState) {
       EXPECT_EQ(cold.moved_share(), 1) << from << " -> " << to;
     }
   }
+}
+
+TopologyPointer with_state(std::string_view scheme, shard::State state) {
+  return shard::Topology::make({{"cache-0", 1, ""}, {"cache-1", 1, ""}}, scheme, 1,
+                               std::move(state))
+      .value();
+}
+
+// It said that all was moved without a handoff, since there were more shards than before.
+TEST(Plan, FollowsWhatWasCutSince) {
+  const shard::State halves{{{"", "cache-0", {}}, {"m", "cache-1", {}}}, {}};
+  const TopologyPointer whole = with_state("range", halves);
+  const TopologyPointer cut =
+      with_state("range", shard::cut_state(*whole, {1, {"s", "w"}, {"cache-0", ""}}).value());
+  const Plan plan = make_plan({whole, cut, {}});
+  EXPECT_TRUE(plan.by_bucket);
+  EXPECT_EQ(plan.units, 4U);
+  EXPECT_EQ(plan.moved, shard::moved_buckets(*whole, *cut));
+  ASSERT_FALSE(plan.moves.empty());
+  EXPECT_EQ(plan.moves[0].from, "cache-1");
+  EXPECT_EQ(plan.moves[0].to, "cache-0");
+  EXPECT_EQ(plan.moves[0].buckets.front(), 2);
+  EXPECT_THAT(to_text(plan), HasSubstr(R"(shards: "s")"));
+  const auto page = nlohmann::json::parse(to_json(plan));
+  EXPECT_EQ(page["moves"][0]["shards"][0], "s");
+  EXPECT_EQ(page["has_handoff"], true);
+
+  EXPECT_FALSE(make_plan({cut, whole, {}}).by_bucket);  // a shard is never put together again
+}
+
+TEST(Plan, FollowsWhatWasPlacedSince) {
+  const TopologyPointer empty = with_state("directory", {});
+  std::size_t moved = 0;
+  for (const char* const owner : {"cache-0", "cache-1"}) {
+    const TopologyPointer placed =
+        with_state("directory", shard::cut_state(*empty, {0, {"key"}, {owner}}).value());
+    const Plan plan = make_plan({empty, placed, {}});
+    EXPECT_TRUE(plan.by_bucket);
+    EXPECT_EQ(plan.units, empty->bucket_owners().size() + 1);
+    moved += plan.moved;
+  }
+  EXPECT_EQ(moved, 1U);  // whoever had it by the fallback keeps it
 }
 
 TEST(Plan, KeepsTheShardsThatTheTierHas) {
@@ -196,6 +239,17 @@ TEST(Plan, TheJsonHasItAll) {
   EXPECT_EQ(page["after"]["members"], 11);
   EXPECT_EQ(page["before"]["id"], plan.before->id().hex());
   EXPECT_EQ(page["reshard"]["small"].size(), 110U);
+  for (const auto& move : page["moves"]) {
+    std::size_t buckets = 0;
+    for (const auto& run : move["bucket_numbers"]) {
+      for (std::size_t bucket = run[0]; bucket <= run[1]; ++bucket, ++buckets) {
+        EXPECT_EQ(plan.before->members()[plan.before->bucket_owners()[bucket]].name, move["from"]);
+        EXPECT_EQ(plan.after->members()[plan.after->bucket_owners()[bucket]].name, move["to"]);
+      }
+    }
+    EXPECT_EQ(buckets, move["buckets"]);
+    EXPECT_FALSE(move.contains("shards"));
+  }
   EXPECT_TRUE(page["origin_without_handoff"]["share_of_requests"].is_null());
   EXPECT_TRUE(nlohmann::json::parse(to_json(plan_of(2, "ring", 3, "ring")))["reshard"].is_null());
 }

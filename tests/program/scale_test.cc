@@ -73,13 +73,18 @@ TEST(Scale, AwaitsEveryComponentAndThoseThatLeave) {
 
 TEST(Scale, TellsHowFarWhatIsStoredHasMoved) {
   Tier::State state{membership_with(topology_of(2, 1)), {}, {}, 30, 500, 2 * limits::kMiB};
+  state.fills = 12;
+  state.refusals = 3;
   const auto now = move_progress(to_json(state));
   ASSERT_TRUE(now) << now.error().message;
-  EXPECT_EQ(*now, (MoveProgress{30, 500, 2 * limits::kMiB}));
-  EXPECT_EQ(move_text({1'030, 100, limits::kMiB}, *now, Milliseconds{2'000}),
-            "moving     30 buckets away; 400 responses, 1.0 MiB moved in 2.0 s; about 0.1 s left");
+  EXPECT_EQ(*now, (MoveProgress{30, 500, 2 * limits::kMiB, 0, 12, 3}));
+  EXPECT_EQ(
+      move_text({1'030, 100, limits::kMiB}, *now, Milliseconds{2'000}),
+      "moving     30 buckets away; 400 responses, 1.0 MiB moved in 2.0 s, 0.5 MiB a second; 12 "
+      "fills, 3 refusals; about 0.1 s left");
   EXPECT_EQ(move_text({1'030, 900, 9 * limits::kMiB}, {0, 500, 0}, Milliseconds{100}),
-            "moving     0 buckets away; 0 responses, 0.0 MiB moved in 0.1 s")
+            "moving     0 buckets away; 0 responses, 0.0 MiB moved in 0.1 s, 0.0 MiB a second; 0 "
+            "fills, 0 refusals")
       << "another process counts from 0";
   state.moves_waiting = 2;
   EXPECT_THAT(
