@@ -6,7 +6,13 @@ import unittest
 from support import Client, Tier, each_in_a_thread, wait_until
 from support.link import Fault
 
-PATHS = [f"/item/{number}" for number in range(200)]
+CLIENTS = ("81.2.69.160", "53.1.2.3")  # of two countries
+PLAIN = [f"/item/{number}" for number in range(80)]
+VARIED = [f"/varied/{number}" for number in range(10)]
+KEYS = [
+    *((path, client, "de") for path in PLAIN for client in CLIENTS),
+    *((path, client, language) for path in VARIED for client in CLIENTS for language in ("de", "fr")),
+]
 BODY = b"x" * 60_000
 THREADS = 4
 # A fifth of it is to move, which takes some two seconds.
@@ -17,14 +23,16 @@ class InMidMove(Tier):
     def setUp(self):
         super().setUp()
         self.source = self.origin()
-        for path in PATHS:
+        for path in PLAIN:
             self.source.on[path] = lambda turn: turn.reply(200, BODY)
+        for path in VARIED:
+            self.source.on[path] = lambda turn: turn.reply(200, BODY, vary="Accept-Language")
         self.replicas = self.caches(4, self.source, *SLOWLY)
         for replica in self.replicas:
             self.tell(replica, self.replicas)
-        self.front = self.sidecar(self.replicas)
+        self.fronts = [self.sidecar(self.replicas) for _ in range(2)]
         self.ask_all()
-        self.assertEqual(self.source.count(), len(PATHS))
+        self.assertEqual(self.source.count(), len(KEYS))
 
     def tell(self, process, replicas, **elsewhere) -> None:
         """`elsewhere`: the addresses of some, as that process is to know them."""
@@ -36,13 +44,18 @@ class InMidMove(Tier):
         self.assertEqual(answer.status, 200, answer.text)
 
     def tell_all(self) -> None:
-        for process in (*self.replicas, self.front):
+        for process in (*self.replicas, *self.fronts):
             self.tell(process, self.replicas)
 
     def ask_all(self) -> None:
+        """Each key once, at one of the two sidecars."""
+
         def work(thread: int) -> list:
-            with Client(self.front.address) as client:
-                return [client.get(path) for path in PATHS[thread::THREADS]]
+            with Client(self.fronts[thread % 2].address) as client:
+                return [
+                    client.get(path, ip, Accept_Language=language)
+                    for path, ip, language in KEYS[thread::THREADS]
+                ]
 
         for answers in each_in_a_thread(work, range(THREADS), THREADS):
             self.assertEqual({(one.status, one.body) for one in answers}, {(200, BODY)})
@@ -69,13 +82,13 @@ class InMidMove(Tier):
         self.ask_all()
         self.tell_all()
         self.ask_all()
-        self.assertLessEqual(self.source.count(), len(PATHS) + most)
+        self.assertLessEqual(self.source.count(), len(KEYS) + most)
         self.wait_until_settled()
 
     def wait_until_settled(self) -> None:
         def is_settled() -> bool:
             away = sum(one.metric("ringside_buckets_away") for one in self.replicas)
-            return away == 0 and self.entries() == len(PATHS)
+            return away == 0 and self.entries() == len(KEYS)
 
         wait_until(is_settled, "everything to lie with its owners, once")
         asked = self.source.count()
@@ -88,12 +101,12 @@ class InMidMove(Tier):
         held = int(holder.metric("ringside_store_entries"))
         self.kill(holder)
         self.lose(held)
-        self.assertGreater(self.source.count(), len(PATHS))
+        self.assertGreater(self.source.count(), len(KEYS))
 
     def test_the_new_owner_is_killed(self):
         self.kill(self.begin_to_move())
         # What it has not said to have is there still.
-        self.lose(len(PATHS) - self.entries())
+        self.lose(len(KEYS) - self.entries())
 
     def test_the_network_between_the_two_is_cut_and_heals(self):
         newcomer = self.cache("cache-4", self.source, *SLOWLY)
@@ -102,7 +115,7 @@ class InMidMove(Tier):
         there, back = self.link(holder.address), self.link(newcomer.address)
         self.tell(newcomer, self.replicas, cache_0=there.address)
         self.tell(holder, self.replicas, cache_4=back.address)
-        for process in (*self.replicas[1:4], self.front):
+        for process in (*self.replicas[1:4], *self.fronts):
             self.tell(process, self.replicas)
         wait_until(lambda: newcomer.metric("ringside_moved_responses_total") > 0, "a first batch")
         for link in (there, back):
@@ -112,7 +125,7 @@ class InMidMove(Tier):
             link.fault = Fault.none
         self.wait_until_settled()
         # What was to come from that one, at most.
-        self.assertLessEqual(self.source.count(), len(PATHS) * 5 // 4)
+        self.assertLessEqual(self.source.count(), len(KEYS) * 5 // 4)
 
 
 if __name__ == "__main__":

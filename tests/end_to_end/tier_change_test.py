@@ -6,6 +6,7 @@ import concurrent.futures
 import itertools
 import signal
 import threading
+import time
 import unittest
 
 from support import Client, Tier, each_in_a_thread, wait_until
@@ -27,8 +28,9 @@ KEYS = [
     ),
 ]
 # Eleven replicas under a sanitizer, on two cores, take each other for dead.
-REPLICAS = 5 if is_sanitized() else 10
+REPLICAS, MANY = (5, 8) if is_sanitized() else (10, 20)
 THREADS = 8
+CHANGES_APART_S = 0.1
 
 
 class Visitors:
@@ -138,6 +140,33 @@ class TierChange(Tier):
         self.expect_that_it_ends()
         self.assertEqual(self.visitors.end(), {200})
 
+    def test_many_more_and_then_they_are_members_no_more(self):
+        while len(self.replicas) < MANY:
+            self.add_replica()
+        self.change()
+        self.expect_that_it_ends()
+        leavers, self.replicas = self.replicas[REPLICAS:], self.replicas[:REPLICAS]
+        self.change(*leavers)
+        self.expect_that_it_ends()
+        for leaver in leavers:
+            wait_until(
+                lambda leaver=leaver: leaver.metric("ringside_store_entries") == 0,
+                "it to give all it has",
+            )
+        self.assertEqual(self.visitors.end(), {200})
+
+    def test_a_rolling_restart_of_all(self):
+        """The next one is told to end as soon as the one before it is ready again."""
+        for number in range(REPLICAS):
+            old = self.replicas[number]
+            old.signal(signal.SIGTERM)
+            self.assertEqual(old.wait(), 0)
+            new = self.replicas[number] = self.cache(old.name, self.source)
+            self.tell(new, *self.replicas, *self.fronts)
+            wait_until(lambda new=new: new.readyz().status == 200, "it to be ready")
+        self.expect_that_it_ends()
+        self.assertEqual(self.visitors.end(), {200})
+
     def test_weights_change(self):
         heavy, light = self.replicas[:2]
         self.weights = {heavy.name: 3, light.name: 0}
@@ -153,6 +182,7 @@ class TierChange(Tier):
     def test_two_changes_one_upon_the_other(self):
         self.add_replica()
         self.tell(*reversed(self.replicas), self.fronts[0])
+        time.sleep(CHANGES_APART_S)
         leaver = self.replicas.pop(0)
         self.weights = {self.replicas[-1].name: 2}
         self.change(leaver)
