@@ -75,8 +75,7 @@ void add_shard(CLI::App& app, Texts& texts, ShardOptions& out) {
 void add_scale(CLI::App& app, Texts& texts, ScaleOptions& out, PlanOptions& plan) {
   app.add_option("N", texts.replicas, "How many replicas there are to be");
   app.add_option("--admin", texts.admin.addresses,
-                 "Where `ringside up` has its admin pages "
-                 "(default 127.0.0.1:9090)")
+                 "Where `ringside up` has its admin pages (default 127.0.0.1:9090)")
       ->type_name("ADDRESS:PORT");
   CLI::Option* const watch = app.add_flag(
       "--watch", out.watch,
@@ -106,7 +105,8 @@ Result<void> read_scale(const Texts& texts, ScaleOptions& out) {
     if (!replicas) return invalid_input("N: " + replicas.error().message);
     out.replicas = static_cast<std::size_t>(*replicas);
   } else if (!out.watch) {
-    return invalid_input("N is missing; give the number of replicas, or --watch alone");
+    return invalid_input(
+        "N is missing; give the number of replicas, or --watch alone; see ringside scale --help");
   }
   AdminPages pages;
   if (auto read = read_admin_flags(texts.admin, pages); !read) return read;
