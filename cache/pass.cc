@@ -88,13 +88,12 @@ void give_and_store(Transaction& transaction, const http::RequestHead& request,
 }
 
 // While a bucket moves, what is stored for the request may lie at its holder, which is asked as the
-// origin would be: nothing of its answer is stored. Null: it has none, or it is us, or a rule says
-// that nothing is stored anywhere.
+// origin would be: nothing of its answer is stored. Null: nobody is to be asked in the origin's
+// place.
 Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_stored(
     Transaction& transaction, std::optional<metrics::Outcome>& outcome) {
   const RequestContext& context = transaction.context;
   if (!context.may_use_store || transaction.found.response) co_return nullptr;
-  if (context.objection == StoreObjection::no_store_rule) co_return nullptr;
   FillNotes notes;
   const Asking asking;
   auto asked = co_await ask_holder(
@@ -121,8 +120,8 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   }
   const bool is_told = is_told_by_sidecar(transaction);
   ExchangeTimes times{core.core.now(), {}};
-  // HEAD, several ranges and the like use the store and don't fill it; all others have been at the
-  // holder before they come here.
+  // HEAD, several ranges and the like use the store and don't fill it. What fills it has been at
+  // the holder before it comes here.
   std::optional<metrics::Outcome> holders;
   Result<std::unique_ptr<hop::Exchange>> asked{nullptr};
   if (!context.may_fill_store) asked = co_await ask_for_stored(transaction, holders);

@@ -228,7 +228,9 @@ Result<void> run_scale(const ScaleOptions& options, const Clock& clock) {
       has_moved = *looked;
     }
     if (awaited->empty() && has_moved) {
-      std::fputs("done       every component has the new topology\n", stdout);
+      std::fputs(options.replicas ? "done       every component has the new topology\n"
+                                  : "done       all lies where it belongs\n",
+                 stdout);
       return {};
     }
     if (!awaited->empty() && *awaited != told) fmt::print("waiting    for {}\n", *awaited);

@@ -66,8 +66,9 @@ class Tier final : public Service {
     std::uint64_t moved_responses = 0;  // since the replicas that are there were started
     std::uint64_t moved_bytes = 0;      // likewise
     std::uint64_t moves_waiting = 0;    // until a replica has room
-    std::uint64_t fills = 0;            // requests that were answered of a holder's store
-    std::uint64_t refusals = 0;         // requests that a former holder sent on
+    // Likewise, but without those of replicas that have left.
+    std::uint64_t fills = 0;     // requests that were answered of a holder's store
+    std::uint64_t refusals = 0;  // requests of sidecars that were sent on to a holder
   };
   [[nodiscard]] State state() const;
   [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin

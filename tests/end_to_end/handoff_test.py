@@ -69,7 +69,9 @@ class OfProcesses(Handoff):
         super().setUp()
         self.source = self.origin()
         purge_from = ("--purge-from", "127.0.0.0/8")
-        self.replicas = self.caches(4, self.source, *NOTHING_MOVES, *purge_from)
+        rules = self.file("rules.yaml", 'cache: {no_store: ["header:X-Session"]}\n')
+        options = ("--config", rules, *NOTHING_MOVES, *purge_from)
+        self.replicas = self.caches(4, self.source, *options)
         self.old, self.new = self.replicas[:3], self.replicas[3]
         for replica in self.old:
             self.tell(replica, self.old)
@@ -210,11 +212,12 @@ class OfProcesses(Handoff):
             ({"Range": several}, 206),
             ({"Range": one, "If-Range": '"x"'}, 206),
             ({"Cache-Control": "no-store"}, 200),
+            ({"X-Session": "1"}, 200),
             ({"Cache-Control": "only-if-cached"}, 200),
         )
         whole = self.get(path).body
         before = [self.get(path, **fields).body for fields, _ in kinds]
-        self.assertEqual(before[1:], [b"23", whole, whole])
+        self.assertEqual(before[1:], [b"23", whole, whole, whole])
         self.add_replica(*self.fronts)
         for (fields, status), body in zip(kinds, before):
             with self.subTest(fields):

@@ -114,7 +114,7 @@ class OfOneProcess(Moves):
         self.ask_all(tier)
         self.assertRegex(watching.stdout.readline(), r"buckets away; .* [1-9][\d,]* fills, ")
         ringside("scale", 3, "--admin", tier.admin)  # now all lies where it belongs
-        self.assertTrue(watching.communicate(timeout=WAIT_S)[0].endswith("topology\n"))
+        self.assertTrue(watching.communicate(timeout=WAIT_S)[0].endswith("it belongs\n"))
         self.assertEqual(tier.json("/topology")["version"], version + 1)
 
     def test_two_changes_at_once_end_like_one(self):

@@ -28,7 +28,7 @@ KEYS = [
     ),
 ]
 # Eleven replicas under a sanitizer, on two cores, take each other for dead.
-REPLICAS, MANY = (5, 8) if is_sanitized() else (10, 20)
+REPLICAS, MANY = (5, 6) if is_sanitized() else (10, 20)
 THREADS = 8
 CHANGES_APART_S = 0.1
 

@@ -13,6 +13,7 @@ class Listener:
 
     def __init__(self, serve):
         self._serve = serve
+        self._lock = threading.Lock()  # two may accept for a moment, where it refused in between
         self._threads: list[threading.Thread] = []
         self._socket = _bind(0)
         self.port = self._socket.getsockname()[1]
@@ -38,7 +39,8 @@ class Listener:
 
         def ended() -> bool:
             end_connections()
-            return not any(thread.is_alive() for thread in self._threads)
+            with self._lock:
+                return not any(thread.is_alive() for thread in self._threads)
 
         wait_until(ended, "the threads of a listener to end")
 
@@ -54,7 +56,8 @@ class Listener:
     def _start(self, run, connection: socket.socket) -> None:
         thread = threading.Thread(target=run, args=(connection,), daemon=True)
         thread.start()
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        with self._lock:
+            self._threads = [one for one in self._threads if one.is_alive()] + [thread]
 
 
 def _bind(port: int) -> socket.socket:
