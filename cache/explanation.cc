@@ -265,11 +265,15 @@ Explanation explain(const Explained& explained) {
       status.hit = true;
       break;
     case Step::refuse:
-      out.because = "only-if-cached of the request, and nothing that is stored may be given";
+      out.because =
+          explained.is_held_elsewhere
+              ? "only-if-cached of the request: the bucket's holder is asked, and nobody else"
+              : "only-if-cached of the request, and nothing that is stored may be given";
       break;
     case Step::pass_on:
       out.outcome = metrics::Outcome::bypass;
       out.asks = question_of(explained, Asking{});
+      out.asks->goes_to_holder = out.asks->goes_to_holder && context.may_use_store && !stored;
       break;
     case Step::fetch:
     case Step::fetch_slices:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace ringside::program {
 namespace {
 
@@ -80,8 +82,8 @@ struct Counts {
 Counts count(const Topology& before, const Topology& after, const std::vector<Owners>& units) {
   Counts counts;
   // Then a key's bucket is another one, and nobody finds what is stored of it.
-  const bool is_cold = is_by_bucket(before) && is_by_bucket(after) &&
-                       before.numbering() != after.numbering() && !before.members().empty();
+  const bool is_cold = is_by_bucket(before) && is_by_bucket(after) && !before.members().empty() &&
+                       !after.extends(before);
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Owners& owners = units[unit];
     ++counts.owned[owners.before];
@@ -172,6 +174,7 @@ double Plan::moved_share() const noexcept {
 Plan make_plan(const PlanBasis& basis) {
   const Topology& before = *basis.before;
   const Topology& after = *basis.after;
+  RINGSIDE_CHECK(!after.members().empty());
   Plan plan;
   plan.before = basis.before;
   plan.after = basis.after;

@@ -64,7 +64,7 @@ const shard::Shard* shard_of(const shard::Topology& topology, shard::Bucket buck
   return bucket < first || bucket - first >= shards.size() ? nullptr : &shards[bucket - first];
 }
 
-// `: "a", "m", "t", …`: which shards they are, of a scheme that has some.
+// `: "a", "m", films "t", …`: which shards they are, of a scheme that has some, or of a route's.
 std::string shards_text(const Plan& plan, const PlannedMove& move) {
   std::string out;
   std::size_t count = 0;
@@ -72,7 +72,9 @@ std::string shards_text(const Plan& plan, const PlannedMove& move) {
     const shard::Shard* const shard = shard_of(*plan.after, bucket);
     if (shard == nullptr) continue;
     if (count++ == numbers_shown) return out + ", …";
-    out += (count == 1 ? ": " : ", ") + quotation(shard->at);
+    out += count == 1 ? ": " : ", ";
+    if (!shard->route.empty()) out += shard->route + " ";
+    out += quotation(shard->at);
   }
   return out;
 }
@@ -224,8 +226,10 @@ ordered_json move_json(const Plan& plan, const PlannedMove& move) {
   if (plan.after->state().shards.empty()) return out;
   auto& shards = out["shards"] = ordered_json::array();
   for (const shard::Bucket bucket : move.buckets) {
-    if (const shard::Shard* const shard = shard_of(*plan.after, bucket))
-      shards.push_back(shard->at);
+    const shard::Shard* const shard = shard_of(*plan.after, bucket);
+    if (shard == nullptr) continue;
+    shards.push_back({{"at", shard->at}});
+    if (!shard->route.empty()) shards.back()["route"] = shard->route;
   }
   return out;
 }

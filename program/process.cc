@@ -173,12 +173,12 @@ std::string Process::drain_text() const {
   std::unique_lock lock(mutex_);
   const std::size_t buckets = buckets_to_give_;
   lock.unlock();
-  std::string given;
+  std::string giving;
   if (buckets > 0) {
     const std::size_t left = std::min(service_.buckets_to_give(), buckets);
-    given = fmt::format("{} of {} buckets are given; ", grouped(buckets - left), grouped(buckets));
+    giving = fmt::format("{} of {} buckets are left to give; ", grouped(left), grouped(buckets));
   }
-  return fmt::format("draining; {}{} connections are open\n", given, service_.open_connections());
+  return fmt::format("draining; {}{} connections are open\n", giving, service_.open_connections());
 }
 
 void Process::close_doors() {

@@ -177,12 +177,21 @@ class Watch {
     if (!progress) return progress.error();
     from_.buckets_away = std::max(from_.buckets_away, progress->buckets_away);
     const auto since = std::chrono::duration_cast<Milliseconds>(now - begun_);
-    if (last_ != *progress) fmt::print("{}\n", move_text(from_, *progress, since));
+    if (!last_ || moves_on(*last_, *progress)) {
+      fmt::print("{}\n", move_text(from_, *progress, since));
+    }
     last_ = *progress;
     return progress->buckets_away == 0;
   }
 
  private:
+  // Requests that are filled or refused meanwhile are worth no line of their own.
+  static bool moves_on(const MoveProgress& before, MoveProgress now) {
+    now.fills = before.fills;
+    now.refusals = before.refusals;
+    return now != before;
+  }
+
   SteadyPoint begun_;
   MoveProgress from_;  // the counts before the change, and the most that was away
   std::optional<MoveProgress> last_;

@@ -164,9 +164,7 @@ Result<void> Tier::change(const Configuration& next, const Countries& countries,
   }
   sidecar_->apply(with_members(*basis.sidecar, grown->membership));
   for (std::size_t i = grown->replicas.size(); i < present.replicas.size(); ++i) {
-    const auto store = *present.replicas[i]->sheet().totals().store;
-    grown->moved_to_leavers_responses += store.moved_responses;
-    grown->moved_to_leavers_bytes += store.moved_bytes;
+    grown->of_leavers.add(present.replicas[i]->sheet().totals());
     retirement_.add(present.replicas[i], next.drain_deadline);
   }
   grown->countries = countries;
@@ -299,22 +297,24 @@ PurgeResult Tier::purge(const http::PurgeTarget& target) {
   return result;
 }
 
+void Tier::Moved::add(const metrics::Totals& of_replica) {
+  responses += of_replica.store->moved_responses;
+  bytes += of_replica.store->moved_bytes;
+  fills += of_replica.shards[0].of("ringside_requests_total", metrics::Outcome::peer_fill);
+  refusals += of_replica.of("ringside_refusals_total");
+}
+
 Tier::State Tier::state() const {
   const Shape present = shape();
   State out{present.membership, {}, retirement_.names()};
-  out.moved_responses = present.moved_to_leavers_responses;
-  out.moved_bytes = present.moved_to_leavers_bytes;
+  out.moved = present.of_leavers;
   out.components.emplace_back("sidecar", sidecar_->settings()->membership);
   for (const auto& replica : present.replicas) {
     out.components.emplace_back(replica->name(), replica->settings()->membership);
     const metrics::Totals totals = replica->sheet().totals();
-    const metrics::StoreFigures& store = *totals.store;
-    out.fills += totals.shards[0].of("ringside_requests_total", metrics::Outcome::peer_fill);
-    out.refusals += totals.of("ringside_refusals_total");
-    out.buckets_away += store.buckets_away;
-    out.moved_responses += store.moved_responses;
-    out.moved_bytes += store.moved_bytes;
-    out.moves_waiting += store.moves_waiting;
+    out.buckets_away += totals.store->buckets_away;
+    out.moves_waiting += totals.store->moves_waiting;
+    out.moved.add(totals);
   }
   return out;
 }

@@ -56,6 +56,14 @@ class Tier final : public Service {
   // start fails, nothing has changed.
   [[nodiscard]] Result<ScaleReport> scale(std::size_t replicas);
 
+  // Counted by replicas since they were started; by those that leave, until they were told so.
+  struct Moved {
+    std::uint64_t responses = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t fills = 0;     // requests that were answered of a holder's store
+    std::uint64_t refusals = 0;  // requests of sidecars that were sent on to a holder
+    void add(const metrics::Totals& of_replica);
+  };
   // The memberships in use, to be seen to agree.
   struct State {
     MembershipPointer membership;
@@ -63,12 +71,8 @@ class Tier final : public Service {
     std::vector<std::string> retiring;  // replicas that have not ended
     // Of all replicas: how far what is stored has moved to whom it belongs to.
     std::uint64_t buckets_away = 0;
-    std::uint64_t moved_responses = 0;  // since the replicas that are there were started
-    std::uint64_t moved_bytes = 0;      // likewise
-    std::uint64_t moves_waiting = 0;    // until a replica has room
-    // Likewise, but without those of replicas that have left.
-    std::uint64_t fills = 0;     // requests that were answered of a holder's store
-    std::uint64_t refusals = 0;  // requests of sidecars that were sent on to a holder
+    std::uint64_t moves_waiting = 0;  // until a replica has room
+    Moved moved{};
   };
   [[nodiscard]] State state() const;
   [[nodiscard]] std::optional<std::uint64_t> origin_requests() const;  // of the sample origin
@@ -101,9 +105,7 @@ class Tier final : public Service {
     Countries countries;
     MembershipPointer membership;
     Replicas replicas;  // by number
-    // To replicas that have left since: what has moved altogether never falls.
-    std::uint64_t moved_to_leavers_responses = 0;
-    std::uint64_t moved_to_leavers_bytes = 0;
+    Moved of_leavers{};   // what has moved altogether never falls
   };
 
   // What the parts are given, but for their members: a change of their number alone reads no file.

@@ -27,12 +27,10 @@ ordered_json shown(const Tier::State& state) {
   page["settled"] = settled;  // every component has this topology
   page["components"] = std::move(components);
   page["retiring"] = state.retiring;
-  page["handoff"] = {{"buckets_away", state.buckets_away},
-                     {"moved_responses", state.moved_responses},
-                     {"moved_bytes", state.moved_bytes},
-                     {"moves_waiting", state.moves_waiting},
-                     {"fills", state.fills},
-                     {"refusals", state.refusals}};
+  page["handoff"] = {
+      {"buckets_away", state.buckets_away}, {"moved_responses", state.moved.responses},
+      {"moved_bytes", state.moved.bytes},   {"moves_waiting", state.moves_waiting},
+      {"fills", state.moved.fills},         {"refusals", state.moved.refusals}};
   return page;
 }
 

@@ -6,6 +6,7 @@ import signal
 import threading
 import unittest
 
+from explain_test import explain
 from support import WAIT_S, Client, Tier, each_in_a_thread, ringside, wait_until
 
 CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1")
@@ -226,11 +227,18 @@ class OfProcesses(Handoff):
                 self.assertEqual(self.without_boundary(answer), self.without_boundary(body))
                 self.assertTrue(is_fill(answer), answer.cache_status)
         self.assertEqual(self.source.count(path), 1)
+        self.assertIn("holder is asked", self.explained(path, "only-if-cached")["because"])
+        self.assertTrue(self.explained(path, "no-store")["asks"]["holder_first"])
         # Nobody has this one, and it is asked for in vain of all.
         self.assertEqual(self.get(cold, **{"Cache-Control": "only-if-cached"}).status, 504)
         self.assertEqual(self.source.count(cold), 0)
         self.assertEqual(self.get(cold, Range=several).status, 200)
         self.assertEqual(self.source.count(cold), 1)
+
+    def explained(self, path: str, cache_control: str) -> dict:
+        """What the replica would do that is asked."""
+        told = explain(self.fronts[0], CLIENTS[0], path, fields={"Cache-Control": cache_control})
+        return told["replica"]
 
     @staticmethod
     def without_boundary(answer) -> bytes:

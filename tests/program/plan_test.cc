@@ -110,10 +110,12 @@ TEST(Plan, FollowsWhatWasCutSince) {
   EXPECT_EQ(plan.moves[0].buckets.front(), 2);
   EXPECT_THAT(to_text(plan), HasSubstr(R"(shards: "s")"));
   const auto page = nlohmann::json::parse(to_json(plan));
-  EXPECT_EQ(page["moves"][0]["shards"][0], "s");
+  EXPECT_EQ(page["moves"][0]["shards"][0]["at"], "s");
   EXPECT_EQ(page["has_handoff"], true);
 
-  EXPECT_FALSE(make_plan({cut, whole, {}}).by_bucket);  // a shard is never put together again
+  const Plan back = make_plan({cut, whole, {}});  // a shard is never put together again
+  EXPECT_FALSE(back.by_bucket);
+  EXPECT_EQ(back.moved_share(), 1);
 }
 
 TEST(Plan, FollowsWhatWasPlacedSince) {

@@ -72,9 +72,8 @@ TEST(Scale, AwaitsEveryComponentAndThoseThatLeave) {
 }
 
 TEST(Scale, TellsHowFarWhatIsStoredHasMoved) {
-  Tier::State state{membership_with(topology_of(2, 1)), {}, {}, 30, 500, 2 * limits::kMiB};
-  state.fills = 12;
-  state.refusals = 3;
+  Tier::State state{membership_with(topology_of(2, 1)), {}, {}, 30, 0,
+                    {500, 2 * limits::kMiB, 12, 3}};
   const auto now = move_progress(to_json(state));
   ASSERT_TRUE(now) << now.error().message;
   EXPECT_EQ(*now, (MoveProgress{30, 500, 2 * limits::kMiB, 0, 12, 3}));
