@@ -104,8 +104,8 @@ class Tier final : public Service {
     Configuration configuration;
     Countries countries;
     MembershipPointer membership;
-    Replicas replicas;  // by number
-    Moved of_leavers{};   // what has moved altogether never falls
+    Replicas replicas;   // by number
+    Moved of_leavers{};  // what has moved altogether never falls
   };
 
   // What the parts are given, but for their members: a change of their number alone reads no file.
