@@ -61,7 +61,7 @@ Task<void> Fetch::wait_for_move(SteadyPoint deadline) {
   const auto bucket = context_.key.bucket;
   if (!bucket || !membership) co_return;
   const bool is_chosen =
-      settings_.split_writes == SplitWrites::wait && !membership->topology->state().is_empty();
+      settings_.split_writes == SplitWrites::wait && membership->topology->state().has_shards();
   const SteadyPoint begun = core_.core.steady_now();
   const SteadyPoint last = std::min(deadline, begun + limits::split_wait);
   const auto must_wait = [&](SteadyPoint now) {

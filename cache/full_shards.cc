@@ -34,7 +34,7 @@ std::optional<shard::Cut> FullShards::cut(const shard::Topology& topology,
                                           std::string_view own_name, const CutTerms& terms,
                                           Store& store) {
   const auto own = topology.find(own_name);
-  if (!own || topology.state().is_empty()) return std::nullopt;
+  if (!own || !topology.state().has_shards()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const std::size_t shards = topology.state().shards.size();
   if (std::exchange(shards_, shards) != shards) uncut_.clear();

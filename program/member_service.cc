@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "program/membership_news.h"
 #include "program/state_file.h"
@@ -25,8 +26,11 @@ Result<void> MemberService::apply(const Configuration& loaded) {
   // What is shared is of another scheme, and is not written over before it was followed.
   if (following->topology->scheme() != present->topology->scheme()) shared_version_.clear();
   log_change(present, following, "a reload");
-  const std::lock_guard lock(mutex_);
-  configuration_ = next;
+  {
+    const std::lock_guard lock(mutex_);
+    configuration_ = next;
+  }
+  members_changed(present);
   return {};
 }
 
@@ -100,6 +104,7 @@ Result<void> MemberService::take(const shard::TopologyRequest& published) {
   }
   publish(*next);
   log_change(present, *next, source);
+  is_table_due_ = false;
   const std::lock_guard lock(mutex_);
   if (shared_state_ != nullptr) configuration_.state = *published.state;
   return {};
@@ -169,9 +174,12 @@ Result<MembershipPointer> MemberService::adopt(MembershipPointer next, std::stri
   if (auto written = keep(kept, *next->topology); !written) return written.error();
   publish(next);
   log_change(present, next, by);
-  const std::lock_guard lock(mutex_);
-  configuration_ = std::move(kept);
-  return next;
+  {
+    const std::lock_guard lock(mutex_);
+    configuration_ = std::move(kept);
+  }
+  members_changed(present);
+  return this->membership();
 }
 
 Result<void> MemberService::follow(const k8s::Roster& roster) {
@@ -181,7 +189,48 @@ Result<void> MemberService::follow(const k8s::Roster& roster) {
   if (!membership) return membership.error();
   publish(*membership);
   log_change(present, *membership, "discovery");
+  members_changed(present);
   return {};
+}
+
+void MemberService::members_changed(const MembershipPointer& before) {
+  const auto present = this->membership();
+  if (present->topology->members() == before->topology->members() &&
+      present->topology->scheme() == before->topology->scheme()) {
+    return;
+  }
+  is_table_due_ = true;
+  // Writing what is shared takes time, and requests need not wait: all have the same table by then.
+  if (shared_state_ == nullptr) keep_table_now();
+}
+
+void MemberService::keep_table() {
+  const std::lock_guard control(control_);
+  keep_table_now();
+}
+
+// The owners are the same before and after. So whoever hears of it late, or never, routes alike
+// until the members change again.
+void MemberService::keep_table_now() {
+  if (!is_table_due_ || !writes_state(configuration_)) return;
+  if (shared_state_ != nullptr && shared_version_.empty()) return;  // it is not read yet
+  const auto present = this->membership();
+  shard::State state = present->topology->state_to_keep();
+  if (state == present->topology->state()) return;
+  const auto next = tier::with_scheme(present, present->topology->scheme(), std::move(state));
+  RINGSIDE_CHECK(next.has_value());
+  Configuration kept = configuration_;
+  const auto written = keep(kept, *(*next)->topology);
+  const std::string trouble = written ? std::string() : written.error().message;
+  const bool is_news = std::exchange(table_trouble_, trouble) != trouble;
+  if (!written) {
+    if (is_news) log::warning("the table is not kept, and that is tried again: {}", trouble);
+    return;
+  }
+  is_table_due_ = false;
+  publish(*next);
+  const std::lock_guard lock(mutex_);
+  configuration_ = std::move(kept);
 }
 
 }  // namespace ringside::program

@@ -19,9 +19,11 @@ class MemberService : public Service {
   void share_state(SharedState* shared) final;
   [[nodiscard]] Result<void> follow_shared() final;
   [[nodiscard]] Result<void> follow(const k8s::Roster& roster) final;
+  void keep_table() final;
 
  protected:
-  explicit MemberService(const Configuration& configuration) : configuration_(configuration) {}
+  explicit MemberService(const Configuration& configuration)
+      : is_table_due_(configuration.state.table.empty()), configuration_(configuration) {}
 
   // The members that a configuration lists.
   [[nodiscard]] virtual const std::vector<shard::MemberAt>& listed(
@@ -39,6 +41,9 @@ class MemberService : public Service {
   [[nodiscard]] Result<MembershipPointer> adopt(MembershipPointer next, std::string_view by);
   [[nodiscard]] Result<void> keep(Configuration& kept, const shard::Topology& next);
   [[nodiscard]] Result<void> write_shared(const shard::Topology& next);
+  // What comes after each change of the members that was published; `control_` is held.
+  void members_changed(const MembershipPointer& before);
+  void keep_table_now();
   // Whether the shards in use come of those, by cuts.
   [[nodiscard]] bool is_behind(const shard::TopologyRequest& published) const;
   [[nodiscard]] Result<void> take(const shard::TopologyRequest& published);
@@ -47,7 +52,12 @@ class MemberService : public Service {
   SharedState* shared_state_ = nullptr;  // of `control_`; null: it is kept in a file, or elsewhere
   // Of `control_`: of which the state in use is. What is written is made of no other one.
   std::string shared_version_;
-  mutable std::mutex mutex_;  // what is below, and what those who derive say
+  // Of `control_`: the members have changed, and no table of them is kept yet. What is shared is
+  // written by those alone who saw the change: a process that has not heard of it would undo it.
+  // Neither is one that was kept written over at the start, with members that may be old.
+  bool is_table_due_;
+  std::string table_trouble_;  // of `control_`: why the table could not be kept; empty: it could
+  mutable std::mutex mutex_;   // what is below, and what those who derive say
   Configuration configuration_;
 };
 

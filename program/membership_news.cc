@@ -48,6 +48,7 @@ std::string change_text(const tier::Membership& before, const tier::Membership& 
   if (now.scheme() == old.scheme() && old.state().shards.size() != shards) {
     text += fmt::format("; {} -> {} shards", old.state().shards.size(), shards);
   }
+  if (old.state().table != now.state().table) text += "; another table";
   return fmt::format("{}; by {}", text, by);
 }
 

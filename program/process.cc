@@ -26,6 +26,7 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
       keeper_(std::move(parts.keeper)),
       configuration_(std::move(configuration)) {
   add_pages();
+  service_.keep_table();  // before anybody can change the members
   if (discovery_ == nullptr && keeper_ == nullptr) return;
   service_.read_again_by([this] {
     if (discovery_ != nullptr) discovery_->read_again();

@@ -62,6 +62,10 @@ class Service {
   // Reads it, and follows it; where nobody has written any yet, writes the one in use.
   // ErrorKind::refused: another process was first.
   [[nodiscard]] virtual Result<void> follow_shared() { return {}; }
+  // Keeps the table of the scheme that has one (shard/vbucket.h), so that the next change of the
+  // members goes from what the tier has now. Only where this process writes the state; elsewhere,
+  // and where it is kept already, nothing. What can't be written is tried again with the next call.
+  virtual void keep_table() {}
   // What is to be asked of the writer for shards of ours that are too full.
   [[nodiscard]] virtual std::optional<CutRequest> cut_wanted() { return std::nullopt; }
   // Membership from the source that is watched.

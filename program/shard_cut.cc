@@ -39,9 +39,9 @@ Result<std::size_t> check_number(const shard::Topology& topology, std::size_t nu
 // Whose shards are meant, where nothing says which one: those of the only scheme that has some.
 Result<std::string> only_route(const shard::Schemes& schemes) {
   std::vector<std::string> routes;
-  if (schemes.own.has_state()) routes.emplace_back();
+  if (schemes.own.has_shards()) routes.emplace_back();
   for (const shard::RouteScheme& one : schemes.of_routes) {
-    if (one.entry.has_state()) routes.push_back(one.route);
+    if (one.entry.has_shards()) routes.push_back(one.route);
   }
   if (routes.size() == 1) return routes.front();
   return invalid_input(
@@ -106,7 +106,7 @@ struct Meant {
 Result<Meant> meant_by(const shard::Topology& topology, const CutRequest& request) {
   const auto schemes = shard::parse_schemes(topology.scheme());
   if (!schemes) return schemes.error();
-  if (!schemes->has_state()) return shard::no_shards(schemes->text());
+  if (!schemes->has_shards()) return shard::no_shards(schemes->text());
   if (request.route && schemes->find(*request.route) == nullptr) {
     return invalid_input(fmt::format("route: {} has no scheme of its own; the schemes are {}",
                                      quotation(*request.route), schemes->text()));

@@ -93,6 +93,7 @@ void ShardKeeper::look() {
     note(heard);
     if (!heard) return;
   }
+  service_.keep_table();
   if (looks_to_pass_ > 0) {
     --looks_to_pass_;
     return;

@@ -16,6 +16,7 @@
 #include "program/request_url.h"
 #include "program/settings.h"
 #include "shard/quotation.h"
+#include "shard/schemes.h"
 #include "sidecar/shard_decision.h"
 
 namespace ringside::program {
@@ -76,11 +77,11 @@ std::size_t find_lines(const sidecar::Settings& settings, const ShardOptions& op
 // Which replicas are reckoned with, where nobody has said it.
 void tell_assumption(const Configuration& configuration, const tier::Membership& membership) {
   const auto& writer = configuration.state_writer;
-  const bool has_shards = !membership.topology->state().is_empty();
-  if (writer && (writer->at || writer->config_map) && has_shards) {
+  const auto schemes = shard::parse_schemes(membership.topology->scheme());
+  if (writer && (writer->at || writer->config_map) && schemes && schemes->may_have_state()) {
     fmt::print(stderr,
-               "ringside shard: these are the owners by --state, or by the first shards of the "
-               "scheme; the shards in use are those of GET /topology at a process of the tier\n");
+               "ringside shard: these are the owners by --state, or by the first state of the "
+               "scheme; the one in use is that of GET /topology at a process of the tier\n");
   }
   if (!configuration.replicas.empty() || configuration.replica_count) return;
   fmt::print(stderr,

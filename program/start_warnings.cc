@@ -53,8 +53,9 @@ std::string trust_warning(Command command, const Configuration& configuration) {
       address->is_v4() ? "127.0.0.0/8" : "::1");
 }
 
-// What the schemes of the tier and its routes do with their shards.
+// What the schemes of the tier and its routes have a state for.
 struct ShardsOf {
+  bool are_remembered = false;  // a table, and no shards
   bool are_cut = false;
   bool are_placed = false;
 };
@@ -63,7 +64,8 @@ ShardsOf shards_of(const Configuration& configuration) {
   ShardsOf out;
   const auto look_at = [&](std::string_view name) {
     const auto scheme = shard::find_scheme(name);
-    if (!scheme || !scheme->has_state()) return;
+    if (!scheme || !scheme->may_have_state()) return;
+    if (scheme->has_table()) return void(out.are_remembered = true);
     (scheme->name == "directory" ? out.are_placed : out.are_cut) = true;
   };
   look_at(configuration.scheme);
@@ -79,11 +81,17 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   const bool cuts = configuration.split_above > 0;
   const bool asks = cuts || configuration.place_keys;
   const bool has_none = !shards.are_cut && !shards.are_placed;
-  if (has_none && (cuts || (writer && command != Command::up))) {
+  if (has_none && cuts) {
     return fmt::format(
         "{}: the scheme {} has no shards; give range, ascending, split-tree or directory as "
         "--scheme",
-        configuration.place(cuts ? "split-above" : "state-writer"), schemes);
+        configuration.place("split-above"), schemes);
+  }
+  if (has_none && !shards.are_remembered && writer && command != Command::up) {
+    return fmt::format(
+        "{}: the scheme {} has no state; give vbucket, range, ascending, split-tree or directory "
+        "as --scheme",
+        configuration.place("state-writer"), schemes);
   }
   if (cuts && !shards.are_cut) {
     return fmt::format("{}: the scheme {} cuts nothing; take it away{}",
@@ -97,9 +105,8 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   if (command == Command::up || !writer) return {};
   if (!writer->at && !writer->config_map && configuration.state_file.empty()) {
     return fmt::format(
-        "{}: the shards are not kept: a restart begins with the first ones again; give --state "
-        "FILE",
-        configuration.place("state-writer"));
+        "{}: the {} not kept: a restart begins with the first again; give --state FILE",
+        configuration.place("state-writer"), has_none ? "table is" : "shards are");
   }
   const auto address = writer->at ? IpAddress::try_parse(writer->at->host) : std::nullopt;
   const bool is_here = !writer->at || (address && address->is_loopback());

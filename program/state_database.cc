@@ -19,7 +19,9 @@ namespace ringside::program {
 namespace {
 
 constexpr int application_id = 0x52696e67;  // "Ring"
-constexpr int format = 2;                   // 1: without parent and route
+constexpr int format = 3;  // 1: without parent and route; 2: without the table of buckets
+constexpr const char* table_of_buckets =
+    "CREATE TABLE buckets(number INTEGER PRIMARY KEY, member TEXT NOT NULL, buckets TEXT NOT NULL)";
 
 struct Close {
   void operator()(sqlite3* own) const noexcept { sqlite3_close(own); }
@@ -113,10 +115,27 @@ Result<void> bring_up_to_date(sqlite3* database) {
   const auto found = format_of(database);
   if (!found) return found.error();
   if (*found == format) return {};
-  return run(database, fmt::format("ALTER TABLE keys ADD COLUMN parent INTEGER;"
-                                   "ALTER TABLE keys ADD COLUMN route TEXT NOT NULL DEFAULT '';"
-                                   "PRAGMA user_version = {}",
-                                   format));
+  const std::string first = *found > 1
+                                ? ""
+                                : "ALTER TABLE keys ADD COLUMN parent INTEGER;"
+                                  "ALTER TABLE keys ADD COLUMN route TEXT NOT NULL DEFAULT '';";
+  return run(database,
+             fmt::format("{}{}; PRAGMA user_version = {}", first, table_of_buckets, format));
+}
+
+Result<void> write_table(sqlite3* database, const std::vector<shard::TableRow>& table) {
+  Statement row(database,
+                "INSERT INTO buckets(number, member, buckets) VALUES(?, ?, ?) "
+                "ON CONFLICT(number) DO UPDATE SET member = excluded.member, "
+                "buckets = excluded.buckets "
+                "WHERE member <> excluded.member OR buckets <> excluded.buckets");
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    row.bind(i).bind(table[i].member).bind(table[i].buckets);
+    if (auto done = row.step(); !done) return done.error();
+  }
+  Statement rest(database, "DELETE FROM buckets WHERE number >= ?");
+  auto done = rest.bind(table.size()).step();
+  return done ? Result<void>{} : done.error();
 }
 
 Result<void> write_rows(sqlite3* database, const shard::StateFile& file) {
@@ -139,7 +158,19 @@ Result<void> write_rows(sqlite3* database, const shard::StateFile& file) {
   }
   Statement rest(database, "DELETE FROM keys WHERE number >= ?");
   auto done = rest.bind(file.state.shards.size()).step();
-  return done ? Result<void>{} : done.error();
+  return done ? write_table(database, file.state.table) : done.error();
+}
+
+Result<std::vector<shard::TableRow>> read_table(sqlite3* database) {
+  Statement row(database, "SELECT member, buckets FROM buckets ORDER BY number");
+  std::vector<shard::TableRow> table;
+  while (true) {
+    const auto more = row.step();
+    if (!more) return more.error();
+    if (!*more) return table;
+    if (table.size() == limits::members) return invalid_input("its table has too many rows");
+    table.push_back({row.text(0), row.text(1)});
+  }
 }
 
 }  // namespace
@@ -166,6 +197,11 @@ Result<shard::StateFile> read_state_database(const std::string& path) {
   if (!*named) return invalid_input("it names no scheme");
   file.scheme = scheme.text(0);
   file.state.fallback = scheme.text(1);
+  if (*found > 2) {
+    auto table = read_table(database->get());
+    if (!table) return table.error();
+    file.state.table = *std::move(table);
+  }
   Statement row(database->get(),
                 *found == 1 ? "SELECT number, key, owner, NULL, '' FROM keys ORDER BY number"
                             : "SELECT number, key, owner, parent, route FROM keys ORDER BY number");
@@ -198,8 +234,9 @@ Result<void> make_database(const std::string& path, const shard::StateFile& file
         "BEGIN; PRAGMA application_id = {}; PRAGMA user_version = {};"
         "CREATE TABLE scheme(one INTEGER PRIMARY KEY, name TEXT NOT NULL, fallback TEXT NOT NULL);"
         "CREATE TABLE keys(number INTEGER PRIMARY KEY, key TEXT NOT NULL, owner TEXT NOT NULL,"
-        " parent INTEGER, route TEXT NOT NULL DEFAULT '')",
-        application_id, format);
+        " parent INTEGER, route TEXT NOT NULL DEFAULT '');"
+        "{}",
+        application_id, format, table_of_buckets);
     sqlite3* const own = database->get();
     if (auto made = run(own, begin); !made) return made;
     if (auto written = write_rows(own, file); !written) return written;

@@ -27,7 +27,7 @@ std::vector<Named> all_of(const Schemes& schemes) {
 bool is_directory(const SchemeEntry& entry) noexcept { return entry.name == "directory"; }
 
 bool has_hashed_keys(const SchemeEntry& entry) noexcept {
-  return !entry.has_state() || is_directory(entry);
+  return !entry.has_shards() || is_directory(entry);
 }
 
 // Where the keys by hash of each scheme begin; nullopt: it has none.
@@ -57,7 +57,7 @@ std::string of_route(std::string_view route) {
 // A scheme counts its own shards alone.
 Error scheme_error(const Named& named, const std::string& message) {
   return invalid_input(fmt::format("{}{}: {}", of_route(named.route),
-                                   named.entry->has_state() ? ", whose shards count from 0" : "",
+                                   named.entry->has_shards() ? ", whose shards count from 0" : "",
                                    message));
 }
 
@@ -70,6 +70,7 @@ struct Part {
 Part part_of(const State& whole, const Named& named) {
   Part part;
   if (is_directory(*named.entry)) part.state.fallback = whole.fallback;
+  if (named.entry->has_table()) part.state.table = whole.table;
   for (std::size_t i = 0; i < whole.shards.size(); ++i) {
     if (whole.shards[i].route != named.route) continue;
     Shard shard = whole.shards[i];
@@ -90,7 +91,7 @@ Result<void> check_routes(const std::vector<Named>& all, const State& state) {
     const Shard& shard = state.shards[i];
     const auto named = std::find_if(all.begin(), all.end(),
                                     [&](const Named& one) { return one.route == shard.route; });
-    if (named == all.end() || !named->entry->has_state()) {
+    if (named == all.end() || !named->entry->has_shards()) {
       return invalid_input(
           fmt::format("{}.route: {} has no scheme with shards; leave the shard out",
                       shard::place_of(i), quotation(shard.route)));
@@ -175,6 +176,14 @@ std::vector<MemberIndex> ByRoute::bucket_owners() const {
   return first_owners(*this, first_shard_ + shards_.size());
 }
 
+// All who have one were made of the same.
+std::vector<TableRow> ByRoute::table_to_keep() const {
+  for (const RoutePart& part : parts_) {
+    if (auto table = part.scheme->table_to_keep(); !table.empty()) return table;
+  }
+  return {};
+}
+
 std::optional<Bucket> ByRoute::parent_of(Bucket bucket) const noexcept {
   if (bucket < first_shard_) return std::nullopt;
   const Place place = place_of(bucket);
@@ -199,6 +208,11 @@ Result<SchemePointer> make_by_route(const Schemes& schemes, std::span<const Memb
   if (!state.fallback.empty() && placeable_by_route(schemes).empty()) {
     return invalid_input("fallback: no scheme of these is a directory; leave it out");
   }
+  const bool has_table =
+      std::any_of(all.begin(), all.end(), [](const Named& one) { return one.entry->has_table(); });
+  if (!state.table.empty() && !has_table) {
+    return invalid_input("table: no scheme of these is a vbucket; leave it out");
+  }
   std::vector<RoutePart> parts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto scheme = scheme_of(all[i], members, part_of(state, all[i]).state);
@@ -212,7 +226,7 @@ Result<SchemePointer> make_by_route(const Schemes& schemes, std::span<const Memb
 State first_state_by_route(const Schemes& schemes) {
   State state;
   for (const Named& one : all_of(schemes)) {
-    if (!one.entry->has_state()) continue;
+    if (!one.entry->has_shards()) continue;
     const State first = one.entry->first_state();
     if (!first.fallback.empty()) state.fallback = first.fallback;
     const std::size_t before = state.shards.size();
@@ -228,7 +242,7 @@ State first_state_by_route(const Schemes& schemes) {
 std::string roots_by_route(const Schemes& schemes, const State& state) {
   std::string roots;
   for (const Named& one : all_of(schemes)) {
-    if (!one.entry->has_state()) continue;
+    if (!one.entry->has_shards()) continue;
     const Part part = part_of(state, one);
     append_key_value(roots, one.entry->roots(part.state));
     for (std::size_t i = 0; i < part.numbers.size() && !is_directory(*one.entry); ++i) {
@@ -249,7 +263,7 @@ Result<Named> cut_one(const std::vector<Named>& all, const State& state, const C
   if (named == all.end()) {
     return invalid_input(fmt::format("route {} has no scheme of its own", quotation(route)));
   }
-  if (!named->entry->has_state()) return no_shards(named->entry->name);
+  if (!named->entry->has_shards()) return no_shards(named->entry->name);
   return *named;
 }
 

@@ -42,6 +42,7 @@ class ByRoute final : public Scheme {
     owners_of(bucket_for(key), n, owners);
   }
   void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
+  [[nodiscard]] std::vector<TableRow> table_to_keep() const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
   [[nodiscard]] std::size_t first_shard() const noexcept override { return first_shard_; }
   [[nodiscard]] std::optional<Bucket> parent_of(Bucket bucket) const noexcept override;

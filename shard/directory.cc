@@ -116,7 +116,7 @@ Result<std::shared_ptr<const Scheme>> make_directory(std::span<const Member> mem
   if (auto checked = check_keys(state); !checked) return checked.error();
   const auto entry = find_scheme(state.fallback.empty() ? "ring" : state.fallback);
   if (!entry) return invalid_input("fallback: " + entry.error().message);
-  if (entry->has_state()) {
+  if (entry->has_shards()) {
     return invalid_input(
         fmt::format("fallback: {} has a state of its own; choose a scheme by hash", entry->name));
   }
@@ -124,7 +124,7 @@ Result<std::shared_ptr<const Scheme>> make_directory(std::span<const Member> mem
     return invalid_input(
         fmt::format("fallback: {} hashes keys in a way of its own; choose another", entry->name));
   }
-  auto fallback = entry->make(members);
+  auto fallback = entry->scheme_of(members, {});
   if (!fallback) return invalid_input("fallback: " + fallback.error().message);
   return std::shared_ptr<const Scheme>(
       std::make_shared<Directory>(members, state, *std::move(fallback)));

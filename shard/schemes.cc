@@ -46,14 +46,18 @@ constexpr auto entries = std::to_array<SchemeEntry>({
     {"ring", make_ring},
     with_own_hash("simple-sha1", make_simple_sha1),
     {"split-tree", nullptr, make_split_tree, first_tree, roots_of_tree, split_leaf, where_to_split},
-    {"vbucket", make_vbucket},
+    {"vbucket", nullptr, make_vbucket},
 });
 
 }  // namespace
 
 Result<SchemePointer> SchemeEntry::scheme_of(std::span<const Member> members,
                                              const State& state) const {
-  if (has_state()) return make_of(members, state);
+  if (!state.table.empty() && !has_table()) {
+    return invalid_input(
+        fmt::format("table: the scheme {} has none; leave it out, or choose vbucket", name));
+  }
+  if (may_have_state()) return make_of(members, state);
   if (!state.is_empty()) {
     return invalid_input(
         fmt::format("state: the scheme {} has none; leave it out, or choose another scheme", name));
@@ -79,10 +83,16 @@ std::string Schemes::text() const {
   return text;
 }
 
-bool Schemes::has_state() const noexcept {
-  return own.has_state() ||
+bool Schemes::may_have_state() const noexcept {
+  return own.may_have_state() ||
          std::any_of(of_routes.begin(), of_routes.end(),
-                     [](const RouteScheme& one) { return one.entry.has_state(); });
+                     [](const RouteScheme& one) { return one.entry.may_have_state(); });
+}
+
+bool Schemes::has_shards() const noexcept {
+  return own.has_shards() ||
+         std::any_of(of_routes.begin(), of_routes.end(),
+                     [](const RouteScheme& one) { return one.entry.has_shards(); });
 }
 
 const SchemeEntry* Schemes::find(std::string_view route) const noexcept {
@@ -105,7 +115,7 @@ Result<SchemePointer> Schemes::scheme_of(std::span<const Member> members,
 
 State Schemes::first_state() const {
   if (!of_routes.empty()) return first_state_by_route(*this);
-  return own.has_state() ? own.first_state() : State{};
+  return own.first_state != nullptr ? own.first_state() : State{};
 }
 
 std::string Schemes::roots(const State& state) const {
@@ -171,7 +181,7 @@ std::vector<Placeable> placeable(const Topology& topology) {
 Error no_shards(std::string_view scheme) {
   std::vector<std::string_view> with;
   for (const SchemeEntry& entry : entries) {
-    if (entry.has_state()) with.push_back(entry.name);
+    if (entry.has_shards()) with.push_back(entry.name);
   }
   return invalid_input(fmt::format(
       "the scheme {} has no shards to split; add replicas, or choose one of {} as --scheme", scheme,
@@ -181,7 +191,7 @@ Error no_shards(std::string_view scheme) {
 Result<State> cut_state(const Topology& topology, const Cut& cut) {
   const auto schemes = parse_schemes(topology.scheme());
   if (!schemes) return schemes.error();
-  if (!schemes->has_state()) return no_shards(topology.scheme());
+  if (!schemes->has_shards()) return no_shards(topology.scheme());
   const State& state = topology.state();
   if (cut.shard >= std::max<std::size_t>(state.shards.size(), 1)) {
     return invalid_input(

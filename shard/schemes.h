@@ -17,9 +17,10 @@ using SchemePointer = std::shared_ptr<const Scheme>;
 // and, where it has one, of its state.
 struct SchemeEntry {
   std::string_view name;
-  Result<SchemePointer> (*make)(std::span<const Member> members) = nullptr;  // null: has_state()
+  Result<SchemePointer> (*make)(std::span<const Member> members) =
+      nullptr;  // null: may_have_state()
   Result<SchemePointer> (*make_of)(std::span<const Member> members, const State& state) = nullptr;
-  State (*first_state)() = nullptr;
+  State (*first_state)() = nullptr;  // null: an empty one
   // What the numbers of its shards mean: equal as long as shards are only cut or placed.
   std::string (*roots)(const State& state) = nullptr;
   // The state after a cut; requires that its shard is one of them. A number means the same before
@@ -32,7 +33,11 @@ struct SchemeEntry {
   // Keys lie in its buckets by a hash of its own, or in none: it can't be one of several.
   bool hashes_otherwise = false;
 
-  [[nodiscard]] bool has_state() const noexcept { return make_of != nullptr; }
+  [[nodiscard]] bool may_have_state() const noexcept { return make_of != nullptr; }
+  // Whether its state is of shards, which are cut or placed.
+  [[nodiscard]] bool has_shards() const noexcept { return cut != nullptr; }
+  // Whether its state is a table that is remembered: the keys lie in buckets by their hash.
+  [[nodiscard]] bool has_table() const noexcept { return may_have_state() && !has_shards(); }
   [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,
                                                 const State& state) const;
 };
@@ -57,8 +62,8 @@ struct Schemes {
 
   // `ring`, or with those of routes `ring,films=range,shops=vbucket`: Topology::scheme().
   [[nodiscard]] std::string text() const;
-  // Whether any of them has one, so that there may be shards.
-  [[nodiscard]] bool has_state() const noexcept;
+  [[nodiscard]] bool may_have_state() const noexcept;
+  [[nodiscard]] bool has_shards() const noexcept;
   // Of a route, or of all others; nullptr: the route has none of its own.
   [[nodiscard]] const SchemeEntry* find(std::string_view route) const noexcept;
   [[nodiscard]] Result<SchemePointer> scheme_of(std::span<const Member> members,

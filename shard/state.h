@@ -21,12 +21,22 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
+// Which buckets a member of a `vbucket` table has (shard/bucket_table.h).
+struct TableRow {
+  std::string member;
+  std::string buckets;  // such as `0-818,16383-15900`, those that it has had the longest first
+  bool operator==(const TableRow&) const = default;
+};
+
 // What a scheme knows beside the members, where it has state: a value that is a part of the
 // topology and of its id. It has one writer; all others use what that one published.
 struct State {
   std::vector<Shard> shards;
-  std::string fallback{};  // of each `directory`: the scheme of keys that it does not have
-  [[nodiscard]] bool is_empty() const noexcept { return shards.empty() && fallback.empty(); }
+  std::string fallback{};         // of each `directory`: the scheme of keys that it does not have
+  std::vector<TableRow> table{};  // of `vbucket`: what a tier had before its last change
+  // Whether there may be shards to be cut, or keys to be placed.
+  [[nodiscard]] bool has_shards() const noexcept { return !shards.empty() || !fallback.empty(); }
+  [[nodiscard]] bool is_empty() const noexcept { return !has_shards() && table.empty(); }
   bool operator==(const State&) const = default;
 };
 

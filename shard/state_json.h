@@ -11,7 +11,8 @@ namespace ringside::shard {
 // A state as `GET /topology` tells it, `PUT /topology` takes it, and files hold it:
 // {"shards": [{"at": "", "owner": "cache-0"}, {"at": "m", "owner": "cache-1", "parent": 0}]}
 // `owner` and `parent` may be left out; `fallback` is of the scheme `directory`. Where routes have
-// schemes of their own, a shard may have a `route`.
+// schemes of their own, a shard may have a `route`. A `vbucket` has a table instead of shards:
+// {"table": [{"member": "cache-0", "buckets": "0-8191"}, …]}
 [[nodiscard]] nlohmann::ordered_json to_json(const State& state);
 
 // Unknown keys and wrong types are errors that begin with the place. What the values mean is

@@ -79,6 +79,12 @@ void append_state(std::string& out, const State& state) {
     append_u32(out, shard.parent ? *shard.parent + 1 : 0);
     if (!shard.route.empty()) append_text(out, shard.route);
   }
+  if (state.table.empty()) return;
+  append_u32(out, state.table.size());
+  for (const TableRow& row : state.table) {
+    append_text(out, row.member);
+    append_text(out, row.buckets);
+  }
 }
 
 // The canonical form of a topology, of which the id is the hash128. Every number is 32 bits,
@@ -87,7 +93,8 @@ void append_state(std::string& out, const State& state) {
 //   count of buckets in the table (0 where the scheme hashes keys in a way of its own), each
 //   bucket's owner;
 //   where there is a state: its fallback, count of shards, each one's (at, owner, parent's number
-//   and 1, or 0, and its route, where it has one).
+//   and 1, or 0, and its route, where it has one), and where it has a table, count of rows, each
+//   one's (member, buckets).
 // Fixed for ever: tests/golden/topology_id.csv.
 Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
               const std::vector<MemberIndex>& bucket_owners, const State& state) {
@@ -108,7 +115,7 @@ Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
 
 // 0: buckets are numbered by the hash of keys alone. Never that of others.
 std::uint64_t numbering_of(const Schemes& schemes, const Scheme& scheme, const State& state) {
-  const bool has_shards = !schemes.of_routes.empty() || schemes.has_state();
+  const bool has_shards = !schemes.of_routes.empty() || schemes.has_shards();
   const std::string roots = has_shards ? schemes.roots(state) : scheme.own_numbers();
   if (!has_shards && roots.empty()) return 0;
   std::string form;
@@ -164,6 +171,12 @@ bool Topology::extends(const Topology& before) const noexcept {
                       return one.parent == old_one.parent && one.route == old_one.route &&
                              (is_same || was_split);
                     });
+}
+
+State Topology::state_to_keep() const {
+  State state = state_;
+  if (auto table = scheme_->table_to_keep(); !table.empty()) state.table = std::move(table);
+  return state;
 }
 
 std::string_view Topology::scheme_route(std::string_view route) const noexcept {

@@ -69,6 +69,8 @@ class Scheme {
   // What the numbers of its buckets mean, where it has no state and finds a key's bucket otherwise
   // than by the key's hash; else empty.
   [[nodiscard]] virtual std::string own_numbers() const { return {}; }
+  // Whose its buckets are, where that is to be remembered (shard/vbucket.h); else empty.
+  [[nodiscard]] virtual std::vector<TableRow> table_to_keep() const { return {}; }
 };
 
 // An immutable value: the members, the scheme and its table. Shared by reference
@@ -92,6 +94,9 @@ class Topology {
   [[nodiscard]] std::string_view scheme() const noexcept { return scheme_->name(); }
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
+  // What its writer keeps, so that the next change goes from here: state(), with the table that is
+  // in use, where the scheme has one. A topology of it and the same members has the same owners.
+  [[nodiscard]] State state_to_keep() const;
   // Whether the scheme says in which bucket a key is, and not the key's hash alone.
   [[nodiscard]] bool finds_buckets() const noexcept { return numbering_ != 0; }
   // Whether replicas are told the shard key itself, to find its bucket by. Also where a scheme does

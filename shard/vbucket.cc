@@ -3,60 +3,113 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 #include "shard/rebalance.h"
 
 namespace ringside::shard {
 namespace {
 
-// Whose the buckets are while a table is made: of each member those that it has had the longest
-// first.
-using Hands = std::vector<std::deque<Bucket>>;
-
 // Which of its buckets a member gives.
 enum class Given { newest, oldest };
 
-void balance(Hands& hands, std::span<const std::uint32_t> weights, Given given,
-             std::vector<MemberIndex>& before) {
-  std::vector<std::size_t> counts;
-  for (const auto& buckets : hands) counts.push_back(buckets.size());
-  for (const BucketMove& move : rebalance(counts, weights)) {
-    auto& from = hands[move.from];
-    for (std::size_t i = 0; i < move.buckets; ++i) {
-      const Bucket bucket = given == Given::newest ? from.back() : from.front();
-      given == Given::newest ? from.pop_back() : from.pop_front();
-      hands[move.to].push_back(bucket);
-      before[bucket] = move.from;
-    }
+void give(std::vector<Bucket>& from, std::size_t count, Given given, std::vector<Bucket>& to) {
+  const auto taken = static_cast<std::ptrdiff_t>(count);
+  if (given == Given::oldest) {
+    to.insert(to.end(), from.begin(), from.begin() + taken);
+    from.erase(from.begin(), from.begin() + taken);
+  } else {
+    to.insert(to.end(), from.rbegin(), from.rbegin() + taken);
+    from.erase(from.end() - taken, from.end());
   }
 }
 
-}  // namespace
+// BucketHands beyond `before` are of members that left. Who gives all gives the oldest first: they
+// came from the others in order, and in that order they go back.
+void balance(BucketHands& hands, std::span<const std::uint32_t> weights, Given of_who_stays,
+             std::size_t members, std::vector<MemberIndex>& before) {
+  std::vector<std::size_t> counts;
+  for (const auto& buckets : hands) counts.push_back(buckets.size());
+  for (const BucketMove& move : rebalance(counts, weights)) {
+    auto& to = hands[move.to];
+    give(hands[move.from], move.buckets, weights[move.from] == 0 ? Given::oldest : of_who_stays,
+         to);
+    if (move.from >= members) continue;
+    const auto first_given = to.end() - static_cast<std::ptrdiff_t>(move.buckets);
+    std::for_each(first_given, to.end(), [&](Bucket bucket) { before[bucket] = move.from; });
+  }
+}
 
-VBucket::VBucket(std::span<const Member> members) : others_(members) {
-  if (members.empty()) return;
-  before_.assign(bucket_count, 0);
-  Hands hands(1);
+void note_owners(const BucketHands& hands, std::vector<MemberIndex>& owners) {
+  for (MemberIndex member = 0; member < hands.size(); ++member) {
+    for (const Bucket bucket : hands[member]) owners[bucket] = member;
+  }
+}
+
+Result<VBucket::Table> table_of_members(std::span<const Member> members) {
+  if (members.empty()) return VBucket::Table{};
+  VBucket::Table table{{}, std::vector<MemberIndex>(bucket_count)};
+  table.hands.emplace_back();
   for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-    hands.front().push_back(static_cast<Bucket>(bucket));
+    table.hands.front().push_back(static_cast<Bucket>(bucket));
   }
   std::vector<std::uint32_t> weights{1};
-  while (hands.size() < members.size()) {
-    hands.emplace_back();
+  while (table.hands.size() < members.size()) {
+    table.hands.emplace_back();
     weights.push_back(1);
-    balance(hands, weights, Given::newest, before_);
+    balance(table.hands, weights, Given::newest, members.size(), table.before);
   }
   // Whom the next member would take the newest from keeps these: it takes the same whatever the
   // weights of the others.
   for (std::size_t i = 0; i < members.size(); ++i) weights[i] = members[i].weight;
-  balance(hands, weights, Given::oldest, before_);
+  balance(table.hands, weights, Given::oldest, members.size(), table.before);
 
-  owners_.resize(bucket_count);
-  for (MemberIndex member = 0; member < hands.size(); ++member) {
-    has_weight_.push_back(members[member].weight > 0);
-    for (const Bucket bucket : hands[member]) owners_[bucket] = member;
+  MemberIndex last = 0;
+  for (MemberIndex member = 0; member < members.size(); ++member) {
+    if (members[member].weight > 0) last = member;
   }
+  for (MemberIndex member = 0; member < members.size(); ++member) {
+    if (member == last) continue;
+    for (const Bucket bucket : table.hands[member]) table.before[bucket] = member;
+  }
+  return table;
+}
+
+Result<VBucket::Table> table_of_state(std::span<const Member> members, const State& state) {
+  auto read = read_table(state.table);
+  if (!read) return read.error();
+  if (members.empty()) return VBucket::Table{};
+  VBucket::Table table{BucketHands(members.size()), std::vector<MemberIndex>(bucket_count)};
+  std::vector<std::uint32_t> weights;
+  for (const Member& member : members) weights.push_back(member.weight);
+  for (std::size_t row = 0; row < read->size(); ++row) {
+    const auto member = std::find_if(members.begin(), members.end(), [&](const Member& one) {
+      return one.name == state.table[row].member;
+    });
+    if (member != members.end()) {
+      table.hands[static_cast<std::size_t>(member - members.begin())] = std::move((*read)[row]);
+    } else {
+      table.hands.push_back(std::move((*read)[row]));
+      weights.push_back(0);
+    }
+  }
+  std::vector<MemberIndex> given_by(bucket_count, static_cast<MemberIndex>(members.size()));
+  balance(table.hands, weights, Given::newest, members.size(), given_by);
+  table.hands.resize(members.size());
+  note_owners(table.hands, table.before);
+  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+    if (given_by[bucket] < members.size()) table.before[bucket] = given_by[bucket];
+  }
+  return table;
+}
+
+}  // namespace
+
+VBucket::VBucket(std::span<const Member> members, Table table)
+    : table_(table_rows(members, table.hands)), before_(std::move(table.before)), others_(members) {
+  for (const Member& member : members) has_weight_.push_back(member.weight > 0);
+  if (members.empty()) return;
+  owners_.resize(bucket_count);
+  note_owners(table.hands, owners_);
 }
 
 void VBucket::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex>& owners) const {
@@ -70,14 +123,18 @@ void VBucket::owners(const ShardKey& key, std::size_t n, std::vector<MemberIndex
     if (owners.size() < n && has_weight_[member] && !is_there) owners.push_back(member);
   };
   add(owners_[bucket]);
-  const auto last = std::find(has_weight_.rbegin(), has_weight_.rend(), true);
-  const auto last_member = static_cast<std::size_t>(has_weight_.rend() - last) - 1;
-  if (owners_[bucket] == last_member) add(before_[bucket]);
+  add(before_[bucket]);
   for (const MemberIndex member : others) add(member);
 }
 
-Result<std::shared_ptr<const Scheme>> make_vbucket(std::span<const Member> members) {
-  return std::shared_ptr<const Scheme>(std::make_shared<VBucket>(members));
+Result<std::shared_ptr<const Scheme>> make_vbucket(std::span<const Member> members,
+                                                   const State& state) {
+  if (state.has_shards()) {
+    return invalid_input("shards: the scheme vbucket has a table and no shards; leave them out");
+  }
+  auto table = state.table.empty() ? table_of_members(members) : table_of_state(members, state);
+  if (!table) return table.error();
+  return std::shared_ptr<const Scheme>(std::make_shared<VBucket>(members, *std::move(table)));
 }
 
 }  // namespace ringside::shard

@@ -56,7 +56,7 @@ shard::State ranges_of(const KeySet& keys, std::size_t count, Alike alike) {
 
 shard::State next_state(const TopologyPointer& before, const std::vector<shard::Member>& members,
                         std::string_view scheme, const KeySet& keys) {
-  if (before) return before->state();
+  if (before) return before->state_to_keep();
   const std::size_t count = std::min(members.size() * ranges_per_member, shard::bucket_count);
   if (scheme == "range") return ranges_of(keys, count, Alike::requests);
   // The next shard opens where the newest one has as many keys as it may have.

@@ -72,6 +72,13 @@ class Simulate(Tier):
         self.assertIn("without a gap", rows[1]["refused"])
         self.assertEqual(float(rows[3]["moved_percent"]), same[3]["moved_percent"])
 
+    def test_vbucket_goes_from_the_table_of_the_step_before(self):
+        rows = self.figures("--keys", 20_000, "--schemes", "vbucket",
+                            "--replicas", "11,11-cache-3,11")  # fmt: skip
+        for row in rows[1:]:
+            self.assertAlmostEqual(row["moved_percent"], 100 / 11, delta=1)
+            self.assertLess(row["moved_between_stays_percent"], 0.1)
+
     def test_weights_are_of_all_steps_or_of_each(self):
         rows = self.figures("--keys", 20_000, "--schemes", "vbucket,simple-sha1", "--replicas",
                             "4,4", "--weights", "-", "--weights", "cache-0=0")  # fmt: skip

@@ -67,6 +67,19 @@ TEST_F(StateDatabase, ShardsOfRoutesHaveTheirRouteAndTheirParent) {
   expect_read(file);
 }
 
+TEST_F(StateDatabase, ATableIsKeptBesideTheKeys) {
+  shard::StateFile file{"vbucket,shops=directory", {{}, "vbucket"}};
+  file.state.shards = {{"9", "cache-0", {}, "shops"}};
+  for (const auto& table :
+       {std::vector<shard::TableRow>{{"cache-0", "0-9"}, {"cache-1", "10-16383"}},
+        {{"cache-1", "0-16383"}},
+        {}}) {
+    file.state.table = table;
+    ASSERT_TRUE(write_state_database(path_, file));
+    expect_read(file);
+  }
+}
+
 TEST_F(StateDatabase, OneOfAnOlderReleaseIsReadAndBroughtUpToDate) {
   const std::string make = fmt::format(
       "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
@@ -150,10 +163,10 @@ TEST_F(StateDatabase, OneOfAnotherFormatIsRefused) {
   ASSERT_TRUE(write_state_database(path_, directory(1)));
   const std::string change = fmt::format(
       "python3 -c 'import sqlite3; c = sqlite3.connect(\"{}\"); "
-      "c.execute(\"PRAGMA user_version = 3\")'",
+      "c.execute(\"PRAGMA user_version = 4\")'",
       path_);
   ASSERT_EQ(std::system(change.c_str()), 0);
-  EXPECT_THAT(failure(), HasSubstr("its format is 3, and this release knows 1 to 2"));
+  EXPECT_THAT(failure(), HasSubstr("its format is 4, and this release knows 1 to 3"));
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ TEST(StateJson, ReadsWhatItWrote) {
   EXPECT_EQ(read->state, two);
   const State placed{{{"7", "cache-0", {}}}, "vbucket"};
   EXPECT_EQ(parse_state_file(state_file_text({"directory", placed}))->state, placed);
+  const State table{{}, {}, {{"cache-0", "9-0"}, {"cache-1", "10-16383"}}};
+  EXPECT_EQ(parse_state_file(state_file_text({"vbucket", table}))->state, table);
+  const State both{{{"", "cache-1", {}, "films"}}, {}, table.table};
+  EXPECT_EQ(parse_state_file(state_file_text({"vbucket,films=range", both}))->state, both);
 }
 
 TEST(StateJson, SaysWhatIsWrongAndWhere) {
@@ -43,6 +47,14 @@ TEST(StateJson, SaysWhatIsWrongAndWhere) {
        "state.shards[0].parent: is negative"},
       {R"({"format": 1, "scheme": "range", "state": {"shards": [{"at": "", "to": "x"}]}})",
        "this key is not known"},
+      {R"({"format": 1, "scheme": "vbucket", "state": {"table": {}}})",
+       "state.table: give an array"},
+      {R"({"format": 1, "scheme": "vbucket", "state": {"table": []}})",
+       "state.shards: give an array"},
+      {R"({"format": 1, "scheme": "vbucket", "state": {"table": [{"member": "cache-0"}]}})",
+       "state.table[0].buckets: is missing"},
+      {R"({"format": 1, "scheme": "vbucket", "state": {"table": [{"buckets": "0"}]}})",
+       "state.table[0].member: is missing"},
   };
   for (const auto& [text, message] : cases) EXPECT_THAT(wrong(text), HasSubstr(message)) << text;
   const std::string whole = state_file_text({"range", two});

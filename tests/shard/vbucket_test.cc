@@ -151,5 +151,137 @@ TEST(VBucket, GrowsWithWeightsAtAFewMovesMore) {
   EXPECT_LE(moves, 2 * bucket_count / 11);
 }
 
+// The same members, or others, from the table that the tier has.
+TopologyPointer next_of(const Topology& present, std::vector<Member> members) {
+  return topology_of(std::move(members), "vbucket", present.state_to_keep());
+}
+
+std::vector<Member> without(std::vector<Member> members, std::size_t index) {
+  members.erase(members.begin() + static_cast<std::ptrdiff_t>(index));
+  return members;
+}
+
+TEST(VBucketTable, StaysAsItIsWhileTheMembersDo) {
+  std::vector<Member> members = caches(11);
+  members[3].weight = 4;
+  members[7].weight = 0;
+  for (const auto& some : {caches(1), caches(10), members}) {
+    const auto before = topology_of(some, "vbucket");
+    const auto after = next_of(*before, some);
+    EXPECT_EQ(after->bucket_owners(), before->bucket_owners());
+    EXPECT_EQ(after->state(), before->state_to_keep());
+    EXPECT_EQ(after->state_to_keep(), after->state());
+    EXPECT_EQ(after->numbering(), before->numbering());
+    EXPECT_TRUE(after->extends(*before));
+    EXPECT_NE(after->id(), before->id());  // the next change makes something else of the two
+  }
+}
+
+TEST(VBucketTable, GivesJustTheBucketsOfWhoLeavesWhereverItStands) {
+  const auto before = topology_of(caches(11), "vbucket");
+  for (std::size_t leaver = 0; leaver < 11; ++leaver) {
+    const auto after = next_of(*before, without(caches(11), leaver));
+    EXPECT_EQ(moved_buckets(*before, *after), counts_of(*before)[leaver]) << leaver;
+    EXPECT_LE(spread(counts_of(*after)), 1U) << leaver;
+  }
+}
+
+TEST(VBucketTable, GivesWhoComesBackWhatItHad) {
+  const auto before = topology_of(caches(11), "vbucket");
+  for (const std::size_t leaver : {0U, 4U, 10U}) {
+    const auto without_it = next_of(*before, without(caches(11), leaver));
+    const auto back = next_of(*without_it, caches(11));
+    EXPECT_LE(moved_buckets(*before, *back), 11U) << leaver;  // what is rounded up may be another's
+  }
+}
+
+// A process may hear of a new table before it hears of the members that it was made for.
+TEST(VBucketTable, IsHardlyAnotherForWhoHearsOfItBeforeItsMembers) {
+  const auto ten = topology_of(caches(10), "vbucket");
+  const auto eleven = next_of(*ten, caches(11));
+  EXPECT_LE(moved_buckets(*ten, *next_of(*eleven, caches(10))), 10U);
+  const auto nine = next_of(*ten, without(caches(10), 4));
+  EXPECT_LE(moved_buckets(*ten, *next_of(*nine, caches(10))), 10U);
+}
+
+TEST(VBucketTable, IsWithinABucketOfEachShareByTheFewestMovesAfterAnyChanges) {
+  std::mt19937_64 dice(29);
+  auto present = topology_of(caches(10), "vbucket");
+  std::vector<Member> members = caches(10);
+  for (int change = 0; change < 300; ++change) {
+    const auto old_members = members;
+    const std::size_t place = dice() % members.size();
+    const auto kind = dice() % 3;
+    if (kind == 0 && members.size() > 2) {
+      members = without(members, place);
+    } else if (kind == 1) {
+      members[place].weight = static_cast<std::uint32_t>(dice() % 4);
+    } else {
+      members.push_back({"cache-" + std::to_string(100 + change), 1, ""});
+    }
+    if (std::all_of(members.begin(), members.end(), [](const auto& m) { return m.weight == 0; })) {
+      members.front().weight = 1;
+    }
+    const auto next = next_of(*present, members);
+    Counts counts;
+    Weights weights;
+    for (const Member& member : next->members()) {
+      const auto had = present->find(member.name);
+      counts.push_back(had ? counts_of(*present)[*had] : 0);
+      weights.push_back(member.weight);
+    }
+    for (const Member& member : present->members()) {
+      if (next->find(member.name)) continue;
+      counts.push_back(counts_of(*present)[*present->find(member.name)]);
+      weights.push_back(0);
+    }
+    ASSERT_EQ(moved_buckets(*present, *next), least_moves(counts, weights)) << change;
+    Counts wanted = balanced_counts(counts, weights);
+    wanted.resize(next->members().size());
+    ASSERT_EQ(counts_of(*next), wanted) << change;
+    present = next;
+  }
+}
+
+// With the writer away, each process goes from the table that it heard of last: whatever members
+// it saw in between.
+TEST(VBucketTable, IsAFunctionOfWhatWasKeptAndOfTheMembersAlone) {
+  const State kept = topology_of(caches(10), "vbucket")->state_to_keep();
+  const auto seen = topology_of(caches(12), "vbucket", kept);
+  const auto after_it = topology_of(without(caches(10), 3), "vbucket", seen->state());
+  const auto straight = topology_of(without(caches(10), 3), "vbucket", kept);
+  EXPECT_EQ(after_it->id(), straight->id());
+}
+
+TEST(VBucketTable, TurnsNextToWhoHadTheBucketBefore) {
+  const auto ten = topology_of(caches(10), "vbucket");
+  const auto eleven = next_of(*ten, caches(11));
+  for (const Move& move : diff(*ten, *eleven)) {
+    const auto names = owner_names(*eleven, key_in(move.bucket), 2);
+    EXPECT_EQ(names, (std::vector<std::string>{"cache-10", ten->members()[*move.from].name}));
+  }
+}
+
+TEST(VBucketTable, IsKeptWhereNobodyIsThere) {
+  const State kept = topology_of(caches(3), "vbucket")->state_to_keep();
+  const auto nobody = topology_of({}, "vbucket", kept);
+  EXPECT_TRUE(nobody->bucket_owners().empty());
+  EXPECT_EQ(nobody->state_to_keep(), kept);
+}
+
+TEST(VBucketTable, IsOneForAllRoutesThatHaveTheScheme) {
+  const std::string schemes = "ring,films=vbucket,shops=vbucket";
+  const auto before = topology_of(caches(11), schemes);
+  const auto after = topology_of(without(caches(11), 4), schemes, before->state_to_keep());
+  const auto owners = before->bucket_owners();
+  std::size_t moved = 0;
+  for (const Move& move : diff(*before, *after)) {
+    if (move.bucket < 4'096) continue;  // of the ring
+    EXPECT_EQ(before->members()[*move.from].name, "cache-4");
+    ++moved;
+  }
+  EXPECT_GT(moved, 300U);
+}
+
 }  // namespace
 }  // namespace ringside::shard
