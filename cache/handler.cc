@@ -331,16 +331,16 @@ Task<void> Handler::purge(http::Response& response) {
                           "; add it to --purge-from (in the file purge_from)"},
                      response);
   }
-  auto purged = http::PurgeTarget::of_request(context.host, context.target.text());
-  const auto below = transaction_.request->fields.first(http::internal::purge_below);
-  if (below && purged.scope == http::PurgeTarget::Scope::everything) {
-    purged = {http::PurgeTarget::Scope::below, context.host, std::string(*below)};
-  }
+  const http::PurgeTarget purged = purged_by(transaction_);
   CoreState& core = transaction_.core;
+  transaction_.outcome = metrics::Outcome::bypass;
+  if (!is_relayed && !context.from_sidecar) {
+    const PurgeReport report = co_await purge_everywhere(core, purged);
+    co_return make_purge_response(response, report.removed, transaction_.now(), report.missing);
+  }
   const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
   const std::size_t removed = co_await purge_by_steps(core, purged_prefix(purged));
   const std::vector<std::string> not_relayed = co_await relay(transaction_);
-  transaction_.outcome = metrics::Outcome::bypass;
   make_purge_response(response, removed, transaction_.now());
   for (const std::string& name : not_relayed) {
     response.fields.add(http::internal::not_relayed, name);

@@ -1,6 +1,7 @@
 #include "cache/messages.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -178,9 +179,14 @@ std::string lines_not_stored(const http::Fields& fields, const std::vector<std::
   return std::string(lines.text());
 }
 
-void make_purge_response(http::Response& out, std::size_t removed, TimePoint now) {
+void make_purge_response(http::Response& out, std::size_t removed, TimePoint now,
+                         std::span<const std::string> missing) {
+  const int status = missing.empty() ? 200 : 502;
   std::string text = fmt::format("purged {} stored responses\n", removed);
-  out.begin(200, http::reason_of(200));
+  if (!missing.empty()) {
+    text += fmt::format("incomplete, not confirmed by {}\n", fmt::join(missing, "; "));
+  }
+  out.begin(status, http::reason_of(status));
   out.fields.add("Content-Type", "text/plain; charset=utf-8");
   out.fields.add("Content-Length", fmt::to_string(text.size()));
   http::add_date(out.fields, now);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -85,6 +86,7 @@ void begin_unsatisfiable(http::Response& out, std::uint64_t complete_length_byte
                                            const std::vector<std::string>& names,
                                            const Rules& rules);
 // The answer to a PURGE.
-void make_purge_response(http::Response& out, std::size_t removed, TimePoint now);
+void make_purge_response(http::Response& out, std::size_t removed, TimePoint now,
+                         std::span<const std::string> missing = {});
 
 }  // namespace ringside::cache

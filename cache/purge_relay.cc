@@ -8,6 +8,9 @@
 #include "base/join.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "cache/cache_key.h"
+#include "cache/emptying.h"
+#include "cache/invalidation.h"
 #include "cache/peer_exchange.h"
 #include "http/field_lines.h"
 #include "http/internal_fields.h"
@@ -17,6 +20,7 @@ namespace ringside::cache {
 namespace {
 
 using Among = tier::Authority::Among;
+using Scope = http::PurgeTarget::Scope;
 
 // One that goes on to some peers.
 class Relay {
@@ -117,6 +121,41 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
 
 bool is_told_by_sidecar(const Transaction& transaction) {
   return is_of_our_topology(transaction) && transaction.settings->membership->size() > 1;
+}
+
+http::PurgeTarget purged_by(const Transaction& transaction) {
+  const RequestContext& context = transaction.context;
+  auto purged = http::PurgeTarget::of_request(context.host, context.target.text());
+  const auto below = transaction.request->fields.first(http::internal::purge_below);
+  if (below && purged.scope == Scope::everything) {
+    purged = {Scope::below, context.host, std::string(*below)};
+  }
+  return purged;
+}
+
+Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
+  PurgeReport report;
+  const tier::PurgeNumber number{core.shared.mark, ++core.shared.invalidations};
+  http::PurgeTarget stored = purged;
+  if (purged.scope == Scope::uri) {
+    auto target = stored_path_and_query(*core.settings, purged.host, purged.path_and_query);
+    if (!target) co_return report;
+    stored.path_and_query = *std::move(target);
+  }
+  const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now());
+  report.removed = co_await purge_by_steps(core, purged_prefix(stored));
+  const auto peers = core.shared.holders.reachable(Among::all);
+  if (peers.empty()) co_return report;
+
+  Relay relay(core, number);
+  relay.method = "PURGE";
+  relay.host = purged.host;
+  if (purged.scope == Scope::uri) relay.target = {purged.path_and_query, {}, false};
+  if (purged.scope == Scope::below) {
+    relay.fields.add(http::internal::purge_below, purged.path_and_query);
+  }
+  report.missing = co_await relay.run(peers);
+  co_return report;
 }
 
 Task<void> tell_peers(CoreState& core, const std::string& host,

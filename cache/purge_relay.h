@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "base/task.h"
+#include "cache/purge_report.h"
 #include "cache/transaction.h"
+#include "http/purge_target.h"
 
 namespace ringside::cache {
 
@@ -14,6 +16,13 @@ namespace ringside::cache {
 // (tier/purges.h). Returns when they have confirmed it, or after a few tries: then the names of
 // those who have not. Nothing is done where the request is no such, or was relayed itself.
 Task<std::vector<std::string>> relay(const Transaction& transaction);
+
+// What a PURGE means.
+[[nodiscard]] http::PurgeTarget purged_by(const Transaction& transaction);
+
+// A purge that is asked of this replica alone, by a client or its admin page. It is given a number
+// of our own and goes on to all peers, so that what it removes comes back from none of them.
+Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged);
 
 // Whether who asks tells other members what its request makes invalid, and they pass it on. A
 // sidecar that follows another topology may know of no other replica, and then tells nobody. To be

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cache/bucket_moves.h"
@@ -10,6 +11,7 @@
 #include "cache/handler.h"
 #include "cache/invalidation.h"
 #include "cache/peer_talk.h"
+#include "cache/purge_relay.h"
 #include "net/core.h"
 #include "net/waiter.h"
 
@@ -25,6 +27,10 @@ Task<void> age_pools(CoreState& state) {
     const bool keeps_peers = state.peers->close_idle();
     keeps = state.origins->close_idle() || keeps_peers;
   }
+}
+
+Task<void> purge_for(CoreState& core, http::PurgeTarget purged, Replica::PurgeEnd end) {
+  end(co_await purge_everywhere(core, std::move(purged)));
 }
 
 }  // namespace
@@ -154,8 +160,7 @@ const metrics::Sheet& Replica::sheet() const {
   return impl_->sheet;
 }
 
-std::size_t Replica::purge(const http::PurgeTarget& purged,
-                           const std::optional<tier::PurgeNumber>& number) {
+std::size_t Replica::purge(const http::PurgeTarget& purged, const tier::PurgeNumber& number) {
   const SteadyPoint now = cores()[0].clock().steady_now();
   const PurgeLog::Applying applying(impl_->shared.purges, number, now);
   http::PurgeTarget stored = purged;
@@ -165,6 +170,14 @@ std::size_t Replica::purge(const http::PurgeTarget& purged,
     stored.path_and_query = *std::move(target);
   }
   return purge_shared(impl_->shared, purged_prefix(stored));
+}
+
+void Replica::purge(http::PurgeTarget purged, PurgeEnd end) {
+  if (cores().running()) {
+    CoreState& core = *impl_->cores.front();
+    return core.core.spawn(purge_for(core, std::move(purged), std::move(end)));
+  }
+  end({0, {"every replica: this one has stopped"}});
 }
 
 }  // namespace ringside::cache

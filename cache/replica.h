@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cache/full_shards.h"
+#include "cache/purge_report.h"
 #include "cache/settings.h"
 #include "hop/half.h"
 #include "hop/topology_news.h"
@@ -62,9 +64,12 @@ class Replica final : public hop::Half {
 
   // Removes every stored response that is meant, of a URI under the query that the present rules
   // make of it; a flight for it that is in the air stores nothing. Returns how many. Thread-safe.
-  // `number`: where other replicas are told, too.
-  std::size_t purge(const http::PurgeTarget& purged,
-                    const std::optional<tier::PurgeNumber>& number = std::nullopt);
+  // `number`: of who tells all replicas.
+  std::size_t purge(const http::PurgeTarget& purged, const tier::PurgeNumber& number);
+  // The same of one that is asked of this replica alone, which tells its peers. `end` is called
+  // once, on a core's thread, or before this returns where the replica has stopped.
+  using PurgeEnd = std::function<void(PurgeReport)>;
+  void purge(http::PurgeTarget purged, PurgeEnd end);
 
  private:
   struct Impl;

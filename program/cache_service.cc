@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <tuple>
 #include <utility>
 
@@ -86,7 +87,13 @@ Result<void> CacheService::publish(const Configuration& next, MembershipPointer 
 }
 
 PurgeResult CacheService::purge(const http::PurgeTarget& target) {
-  return {replica_->purge(target), {}};
+  const std::lock_guard purging(purge_);
+  if (stopped_) return {0, {"every replica: this one has stopped"}};
+  const auto done = std::make_shared<std::promise<cache::PurgeReport>>();
+  replica_->purge(target,
+                  [done](cache::PurgeReport report) { done->set_value(std::move(report)); });
+  auto report = done->get_future().get();
+  return {report.removed, std::move(report.missing)};
 }
 
 std::optional<CutRequest> CacheService::cut_wanted() {
@@ -110,6 +117,8 @@ std::size_t CacheService::open_connections() const { return replica_->open_conne
 
 void CacheService::stop() {
   const std::lock_guard control(control_);
+  const std::lock_guard purging(purge_);
+  stopped_ = true;
   replica_->stop();
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,8 @@ class CacheService final : public MemberService {
   [[nodiscard]] Result<void> publish(const Configuration& next,
                                      MembershipPointer membership) override;
 
+  std::mutex purge_;      // one purge at a time, and none once stopped; after `control_`
+  bool stopped_ = false;  // of `purge_`
   const Clock& clock_;
   const SteadyPoint started_;
   mutable std::atomic<bool> has_heard_{false};  // or has waited for long enough

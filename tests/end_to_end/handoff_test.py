@@ -277,6 +277,33 @@ class OfProcesses(Handoff):
             answer = self.get(path, front)
             self.assertEqual((answer.body, answer.replica), (b"new", "cache-3"))
 
+    def test_a_purge_that_is_asked_of_one_replica_alone_reaches_its_peers(self):
+        def by_client(path):
+            return self.new.ask("PURGE", path, fields={"Host": HOST})
+
+        def by_admin(path):
+            return self.new.administer("POST", "/purge", {"url": f"http://{HOST}{path}"})
+
+        def by_prefix(path):
+            return self.new.administer("POST", "/purge", {"prefix": f"http://{HOST}{path}"})
+
+        paths = self.moved("/purged", 4)
+        for path in paths:
+            self.source.on[path] = lambda turn: turn.reply(200, b"old")
+            self.assertEqual(self.get(path).body, b"old")
+        self.add_replica(*self.fronts)
+        for path, purge in zip(paths, (by_client, by_admin, by_prefix)):
+            self.source.on[path] = lambda turn: turn.reply(200, b"new")
+            purged = purge(path)
+            self.assertEqual(purged.status, 200, purged.text)
+            answer = self.get(path)
+            self.assertEqual((answer.body, answer.replica), (b"new", "cache-3"))
+        self.assertTrue(is_fill(self.get(paths[3])), "what is not purged is asked of its holder")
+        self.old[0].freeze()
+        purged = by_client(paths[0])
+        self.assertEqual((purged.status, "not confirmed by cache-0" in purged.text), (502, True))
+        self.old[0].signal(signal.SIGCONT)
+
     def test_a_holder_that_hangs_costs_one_wait_and_gives_way_when_it_returns(self):
         paths = self.moved("/held", 20)
         for path in paths:
