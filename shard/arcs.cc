@@ -42,15 +42,26 @@ bool are_numbered(std::span<const Member> members, const NumberedNames& names, s
 
 }  // namespace
 
-std::string ArcSpace::text() const { return weight == 1 ? "" : fmt::format(" {}", weight); }
+std::string ArcSpace::text() const {
+  const std::string of_weight = weight == 1 ? "" : fmt::format(" {}", weight);
+  return buckets == bucket_count ? of_weight : fmt::format("{} in {}", of_weight, buckets);
+}
 
-std::optional<ArcSpace> arc_space(std::span<const Member> members) {
-  ArcSpace space;
+std::optional<ArcSpace> arc_space(std::span<const Member> members, std::size_t buckets) {
+  ArcSpace space{buckets};
   for (const Member& member : members) {
     while (space.weight < member.weight && space.weight <= arc_members) space.weight *= 2;
   }
   if (members.empty() || members.size() > space.members()) return std::nullopt;
   return space;
+}
+
+Error no_arcs(std::string_view scheme, std::size_t buckets, std::string_view names) {
+  const std::size_t most = buckets / arc_points;
+  return invalid_input(fmt::format(
+      "{} may be one of several schemes with up to {} replicas{}, or {} with weights up to 2, and "
+      "so on; choose another scheme, or give no route one",
+      scheme, most, names, most / 2));
 }
 
 Arcs::Arcs(std::vector<Circle::Point> points, std::string of_whom)

@@ -17,18 +17,24 @@ namespace ringside::shard {
 // buckets.
 inline constexpr std::size_t arc_members = 102;
 inline constexpr std::uint32_t arc_points = 160;  // of each, and of each unit of weight
-static_assert(arc_members * arc_points <= bucket_count);
+static_assert(arc_members == bucket_count / arc_points);
 
-// The members that there may be: 102 of weight 1, or 51 of weight 2, or 25 of weight 4, and so on.
-// A lighter one has some of the points that it would have with this weight.
+// The members that there may be: 102 of weight 1 where all buckets are theirs, or 51 of weight 2,
+// or 25 of weight 4, and so on. A lighter one has some of the points that it would have with this
+// weight.
 struct ArcSpace {
-  std::uint32_t weight = 1;  // of each; a power of two
-  [[nodiscard]] std::size_t members() const noexcept { return arc_members / weight; }
+  std::size_t buckets = bucket_count;  // of which each point takes one
+  std::uint32_t weight = 1;            // of each; a power of two
+  [[nodiscard]] std::size_t members() const noexcept { return buckets / arc_points / weight; }
   // What tells its arcs from those of other spaces.
   [[nodiscard]] std::string text() const;
 };
-// The largest that has room for the heaviest; nullopt: they are too many for it.
-[[nodiscard]] std::optional<ArcSpace> arc_space(std::span<const Member> members);
+// The largest in so many buckets that has room for the heaviest; nullopt: they are too many for it.
+[[nodiscard]] std::optional<ArcSpace> arc_space(std::span<const Member> members,
+                                                std::size_t buckets = bucket_count);
+// Why members have no Arcs in so many buckets, and what to do. `names`: what they have to be
+// called.
+[[nodiscard]] Error no_arcs(std::string_view scheme, std::size_t buckets, std::string_view names);
 
 // The arcs between the points of all members that there may be, whoever there is. No point of a
 // member lies within an arc, so all keys of one have the same owners; and an arc is the same

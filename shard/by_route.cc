@@ -30,23 +30,50 @@ bool has_hashed_keys(const SchemeEntry& entry) noexcept {
   return !entry.has_shards() || is_directory(entry);
 }
 
-// Where the keys by hash of each scheme begin; nullopt: it has none.
-std::vector<std::optional<std::size_t>> first_buckets(const std::vector<Named>& all) {
-  std::vector<std::optional<std::size_t>> first(all.size());
+// The one before it whose keys by hash lie in the same buckets; nullopt: none.
+std::optional<std::size_t> sharing(const std::vector<Named>& all, std::size_t index) {
+  for (std::size_t before = 0; before < index && !is_directory(*all[index].entry); ++before) {
+    if (all[before].entry->name == all[index].entry->name) return before;
+  }
+  return std::nullopt;
+}
+
+// The buckets of the keys by hash of a scheme.
+struct HashedRange {
+  std::size_t first = 0;
+  std::size_t buckets = 0;
+};
+
+// A function of the schemes alone, so that the numbers stay whoever comes and goes. nullopt: it has
+// no keys by hash.
+std::vector<std::optional<HashedRange>> hashed_ranges(const std::vector<Named>& all) {
+  std::size_t parts = 0;
+  std::size_t with_own_hash = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!has_hashed_keys(*all[i].entry) || sharing(all, i)) continue;
+    ++parts;
+    with_own_hash += all[i].entry->hashes_otherwise() ? 1 : 0;
+  }
+  const std::size_t left = hashed_schemes_most - std::min(hashed_schemes_most, parts);
+  const std::size_t more = with_own_hash == 0 ? 0 : left / with_own_hash;
+  std::vector<std::optional<HashedRange>> ranges(all.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!has_hashed_keys(*all[i].entry)) continue;
-    for (std::size_t before = 0; before < i && !is_directory(*all[i].entry); ++before) {
-      if (all[before].entry->name == all[i].entry->name) first[i] = first[before];
+    if (const auto other = sharing(all, i)) {
+      ranges[i] = ranges[*other];
+      continue;
     }
-    if (!first[i]) first[i] = std::exchange(next, next + coarse_buckets);
+    const std::size_t units = 1 + (all[i].entry->hashes_otherwise() ? more : 0);
+    ranges[i] = HashedRange{next, units * coarse_buckets};
+    next += units * coarse_buckets;
   }
-  return first;
+  return ranges;
 }
 
-std::size_t hashed_buckets(const std::vector<std::optional<std::size_t>>& first) {
+std::size_t hashed_buckets(const std::vector<std::optional<HashedRange>>& ranges) {
   std::size_t end = 0;
-  for (const auto& one : first) end = one ? std::max(end, *one + coarse_buckets) : end;
+  for (const auto& one : ranges) end = one ? std::max(end, one->first + one->buckets) : end;
   return end;
 }
 
@@ -105,14 +132,9 @@ Result<void> check_routes(const std::vector<Named>& all, const State& state) {
 }
 
 Result<SchemePointer> scheme_of(const Named& named, std::span<const Member> members,
-                                const State& state) {
-  if (named.entry->hashes_otherwise) {
-    return scheme_error(
-        named, fmt::format("{} hashes keys in a way of its own, and can't be one of several; "
-                           "choose another, or give no route a scheme",
-                           named.entry->name));
-  }
-  auto made = named.entry->scheme_of(members, state);
+                                const State& state, std::size_t buckets) {
+  auto made = named.entry->hashes_otherwise() ? named.entry->make_within(members, buckets)
+                                              : named.entry->scheme_of(members, state);
   return made ? made : scheme_error(named, made.error().message);
 }
 
@@ -123,8 +145,8 @@ ByRoute::ByRoute(std::string text, std::vector<RoutePart> parts, const State& st
     : text_(std::move(text)), parts_(std::move(parts)), has_members_(has_members) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].first_bucket) continue;
-    const std::size_t at = *parts_[i].first_bucket / coarse_buckets;
-    if (at == hashed_.size()) hashed_.push_back(i);
+    const std::size_t end = (*parts_[i].first_bucket + parts_[i].buckets) / coarse_buckets;
+    hashed_.resize(std::max(hashed_.size(), end), i);
   }
   first_shard_ = hashed_.size() * coarse_buckets;
   for (const Shard& shard : state.shards) {
@@ -139,7 +161,11 @@ ByRoute::ByRoute(std::string text, std::vector<RoutePart> parts, const State& st
 
 ByRoute::Place ByRoute::place_of(Bucket bucket) const noexcept {
   if (bucket >= first_shard_) return shards_[bucket - first_shard_];
-  return {hashed_[bucket / coarse_buckets], static_cast<Bucket>(bucket % coarse_buckets)};
+  const std::size_t index = hashed_[bucket / coarse_buckets];
+  const RoutePart& part = parts_[index];
+  const std::size_t own = bucket - *part.first_bucket;
+  // A number that the scheme has no key for is somebody's too.
+  return {index, static_cast<Bucket>(part.own_buckets > 0 ? own % part.own_buckets : own)};
 }
 
 Bucket ByRoute::number_of(const RoutePart& part, Bucket bucket) const noexcept {
@@ -157,6 +183,9 @@ Bucket ByRoute::bucket_for(const ShardKey& key) const noexcept {
                                   [&](const RoutePart& one) { return one.route == route; });
   const RoutePart& part = found == parts_.end() ? parts_.front() : *found;
   const ShardKey own{rest, hash64(rest)};
+  if (part.own_buckets > 0) {
+    return static_cast<Bucket>(*part.first_bucket + part.scheme->bucket_for(own));
+  }
   const bool is_by_hash = part.first_bucket && part.scheme->first_shard() == 0;
   if (is_by_hash) return static_cast<Bucket>(*part.first_bucket + coarse_bucket_of(own.hash));
   return number_of(part, part.scheme->bucket_for(own));
@@ -165,7 +194,8 @@ Bucket ByRoute::bucket_for(const ShardKey& key) const noexcept {
 void ByRoute::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const {
   const Place place = place_of(bucket);
   const Scheme& scheme = *parts_[place.part].scheme;
-  if (bucket < first_shard_ && scheme.first_shard() == 0) {
+  const bool is_by_hash = bucket < first_shard_ && scheme.first_shard() == 0;
+  if (is_by_hash && parts_[place.part].own_buckets == 0) {
     return scheme.owners(first_key_in(place.bucket), n, owners);
   }
   scheme.owners_of(place.bucket, n, owners);
@@ -174,6 +204,14 @@ void ByRoute::owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& 
 std::vector<MemberIndex> ByRoute::bucket_owners() const {
   if (!has_members_) return {};
   return first_owners(*this, first_shard_ + shards_.size());
+}
+
+std::string ByRoute::own_numbers() const {
+  std::string text;
+  for (const RoutePart& part : parts_) {
+    if (part.own_buckets > 0) append_key_value(text, part.scheme->own_numbers());
+  }
+  return text;
 }
 
 // All who have one were made of the same.
@@ -195,8 +233,8 @@ std::optional<Bucket> ByRoute::parent_of(Bucket bucket) const noexcept {
 Result<SchemePointer> make_by_route(const Schemes& schemes, std::span<const Member> members,
                                     const State& state) {
   const std::vector<Named> all = all_of(schemes);
-  const auto first = first_buckets(all);
-  const std::size_t hashed = hashed_buckets(first);
+  const auto ranges = hashed_ranges(all);
+  const std::size_t hashed = hashed_buckets(ranges);
   if (hashed > hashed_schemes_most * coarse_buckets) {
     return invalid_input(
         fmt::format("routes have {} schemes by hash or directories together; at most {}, so let "
@@ -215,9 +253,14 @@ Result<SchemePointer> make_by_route(const Schemes& schemes, std::span<const Memb
   }
   std::vector<RoutePart> parts;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    auto scheme = scheme_of(all[i], members, part_of(state, all[i]).state);
+    const HashedRange range = ranges[i].value_or(HashedRange{});
+    auto scheme = scheme_of(all[i], members, part_of(state, all[i]).state, range.buckets);
     if (!scheme) return scheme.error();
-    parts.push_back({std::string(all[i].route), *std::move(scheme), first[i]});
+    RoutePart part{std::string(all[i].route), *std::move(scheme)};
+    if (ranges[i]) part.first_bucket = range.first;
+    part.buckets = range.buckets;
+    if (all[i].entry->hashes_otherwise()) part.own_buckets = part.scheme->bucket_owners().size();
+    parts.push_back(std::move(part));
   }
   return SchemePointer(
       std::make_shared<ByRoute>(schemes.text(), std::move(parts), state, !members.empty()));
@@ -297,7 +340,7 @@ Result<State> cut_by_route(const Schemes& schemes, const State& state, const Cut
       out.shards.push_back(std::move(shard));
     }
   }
-  const std::size_t most = bucket_count - hashed_buckets(first_buckets(all));
+  const std::size_t most = bucket_count - hashed_buckets(hashed_ranges(all));
   if (auto checked = check_shards(out, most); !checked) return checked.error();
   return out;
 }
@@ -316,9 +359,9 @@ std::optional<std::vector<std::string>> where_to_cut_by_route(const Schemes& sch
 std::vector<Placeable> placeable_by_route(const Schemes& schemes) {
   std::vector<Placeable> out;
   const std::vector<Named> all = all_of(schemes);
-  const auto first = first_buckets(all);
+  const auto ranges = hashed_ranges(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_directory(*all[i].entry)) out.push_back({std::string(all[i].route), *first[i]});
+    if (is_directory(*all[i].entry)) out.push_back({std::string(all[i].route), ranges[i]->first});
   }
   return out;
 }

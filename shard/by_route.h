@@ -14,14 +14,18 @@
 namespace ringside::shard {
 
 // How many schemes by hash, directories among them, the routes of a tier may have together: each
-// has coarse_buckets, and what is left of the numbers of buckets is for shards.
+// has coarse_buckets, and what is left of the numbers of buckets is for shards. Where there are
+// fewer, those that hash keys in a way of their own have what the others leave: each arc of a ring
+// needs a number.
 inline constexpr std::size_t hashed_schemes_most = 3;
 
 // Which scheme the keys of a route have, and which buckets are its.
 struct RoutePart {
   std::string route;  // empty: of all routes that have no scheme of their own
   SchemePointer scheme;
-  std::optional<std::size_t> first_bucket{};  // of keys by hash, coarse_buckets of them; or none
+  std::optional<std::size_t> first_bucket{};  // of keys by hash; or none
+  std::size_t buckets = 0;                    // so many of them, of which not all may be used
+  std::size_t own_buckets = 0;   // that the scheme itself numbers, by a hash of its own; or 0
   std::vector<Bucket> shards{};  // the bucket of each of its shards, in the order of their numbers
 };
 
@@ -29,8 +33,8 @@ struct RoutePart {
 // first value of a key (append_key_value) is its route's, or empty, and the scheme of that route
 // sees the rest. So the handoff has one row of buckets, whatever they are made of:
 //
-//   1. for each scheme by hash, and each directory, coarse_buckets of keys by hash; routes that
-//      have the same scheme by hash share them,
+//   1. for each scheme by hash, and each directory, coarse_buckets of keys by hash, or more; routes
+//      that have the same scheme by hash share them,
 //   2. the shards of all schemes that have some, in the order in which they were cut or placed.
 class ByRoute final : public Scheme {
  public:
@@ -43,6 +47,7 @@ class ByRoute final : public Scheme {
   }
   void owners_of(Bucket bucket, std::size_t n, std::vector<MemberIndex>& owners) const override;
   [[nodiscard]] std::vector<TableRow> table_to_keep() const override;
+  [[nodiscard]] std::string own_numbers() const override;
   [[nodiscard]] std::vector<MemberIndex> bucket_owners() const override;
   [[nodiscard]] std::size_t first_shard() const noexcept override { return first_shard_; }
   [[nodiscard]] std::optional<Bucket> parent_of(Bucket bucket) const noexcept override;

@@ -120,7 +120,7 @@ Result<std::shared_ptr<const Scheme>> make_directory(std::span<const Member> mem
     return invalid_input(
         fmt::format("fallback: {} has a state of its own; choose a scheme by hash", entry->name));
   }
-  if (entry->hashes_otherwise) {
+  if (entry->hashes_otherwise()) {
     return invalid_input(
         fmt::format("fallback: {} hashes keys in a way of its own; choose another", entry->name));
   }

@@ -24,8 +24,8 @@ void put_points(std::vector<Circle::Point>& points, MemberIndex index, std::uint
   }
 }
 
-std::optional<Arcs> arcs_of(std::span<const Member> members) {
-  const auto space = arc_space(members);
+std::optional<Arcs> arcs_of(std::span<const Member> members, std::size_t buckets) {
+  const auto space = arc_space(members, buckets);
   if (!space) return std::nullopt;
   std::vector<Circle::Point> points;
   for (MemberIndex index = 0; index < space->members(); ++index) {
@@ -57,8 +57,8 @@ std::uint32_t jedis_position_of(std::string_view bytes) noexcept {
   return position;
 }
 
-JedisRing::JedisRing(std::span<const Member> members)
-    : circle_(circle_of(members)), arcs_(arcs_of(members)) {}
+JedisRing::JedisRing(std::span<const Member> members, std::size_t buckets)
+    : circle_(circle_of(members)), arcs_(arcs_of(members, buckets)) {}
 
 MemberIndex JedisRing::owner(const ShardKey& key) const {
   return circle_.owner(jedis_position_of(key.bytes));
@@ -84,6 +84,13 @@ std::string JedisRing::own_numbers() const { return arcs_ ? arcs_->of_whom() : s
 
 Result<std::shared_ptr<const Scheme>> make_jedis_ring(std::span<const Member> members) {
   return std::shared_ptr<const Scheme>(std::make_shared<JedisRing>(members));
+}
+
+Result<std::shared_ptr<const Scheme>> make_jedis_ring_within(std::span<const Member> members,
+                                                             std::size_t buckets) {
+  auto made = std::make_shared<JedisRing>(members, buckets);
+  if (members.empty() || !made->own_numbers().empty()) return std::shared_ptr<const Scheme>(made);
+  return no_arcs("jedis-ring", buckets, "");
 }
 
 }  // namespace ringside::shard

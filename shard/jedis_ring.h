@@ -21,7 +21,7 @@ namespace ringside::shard {
 // are known by position, so one that leaves from the middle renumbers those behind it.
 class JedisRing final : public Scheme {
  public:
-  explicit JedisRing(std::span<const Member> members);
+  explicit JedisRing(std::span<const Member> members, std::size_t buckets = bucket_count);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "jedis-ring"; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
@@ -41,5 +41,8 @@ class JedisRing final : public Scheme {
 
 [[nodiscard]] Result<std::shared_ptr<const Scheme>> make_jedis_ring(
     std::span<const Member> members);
+// By bucket, in so many; an Error says for which members that can be.
+[[nodiscard]] Result<std::shared_ptr<const Scheme>> make_jedis_ring_within(
+    std::span<const Member> members, std::size_t buckets);
 
 }  // namespace ringside::shard

@@ -49,8 +49,8 @@ void put_points(std::vector<Circle::Point>& points, MemberIndex index, const std
   }
 }
 
-std::optional<Arcs> arcs_of(std::span<const Member> members) {
-  const auto space = arc_space(members);
+std::optional<Arcs> arcs_of(std::span<const Member> members, std::size_t buckets) {
+  const auto space = arc_space(members, buckets);
   const auto names = space ? numbered_names(members, space->members()) : std::nullopt;
   if (!names) return std::nullopt;
   std::vector<Circle::Point> points;
@@ -89,8 +89,8 @@ std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before) noexcept {
   return ~crc;
 }
 
-Nginx::Nginx(std::span<const Member> members)
-    : circle_(circle_of(members)), arcs_(arcs_of(members)) {}
+Nginx::Nginx(std::span<const Member> members, std::size_t buckets)
+    : circle_(circle_of(members)), arcs_(arcs_of(members, buckets)) {}
 
 MemberIndex Nginx::owner(const ShardKey& key) const { return circle_.owner(position_of(key)); }
 
@@ -114,6 +114,13 @@ std::string Nginx::own_numbers() const { return arcs_ ? arcs_->of_whom() : std::
 
 Result<std::shared_ptr<const Scheme>> make_nginx(std::span<const Member> members) {
   return std::shared_ptr<const Scheme>(std::make_shared<Nginx>(members));
+}
+
+Result<std::shared_ptr<const Scheme>> make_nginx_within(std::span<const Member> members,
+                                                        std::size_t buckets) {
+  auto made = std::make_shared<Nginx>(members, buckets);
+  if (members.empty() || !made->own_numbers().empty()) return std::shared_ptr<const Scheme>(made);
+  return no_arcs("nginx", buckets, ", whose names differ only in a number from 0 on");
 }
 
 }  // namespace ringside::shard

@@ -29,7 +29,7 @@ namespace ringside::shard {
 // are Arcs.
 class Nginx final : public Scheme {
  public:
-  explicit Nginx(std::span<const Member> members);
+  explicit Nginx(std::span<const Member> members, std::size_t buckets = bucket_count);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "nginx"; }
   [[nodiscard]] MemberIndex owner(const ShardKey& key) const override;
@@ -48,5 +48,8 @@ class Nginx final : public Scheme {
 [[nodiscard]] std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
 [[nodiscard]] Result<std::shared_ptr<const Scheme>> make_nginx(std::span<const Member> members);
+// By bucket, in so many; an Error says for which members that can be.
+[[nodiscard]] Result<std::shared_ptr<const Scheme>> make_nginx_within(
+    std::span<const Member> members, std::size_t buckets);
 
 }  // namespace ringside::shard

@@ -25,10 +25,12 @@
 namespace ringside::shard {
 namespace {
 
-constexpr SchemeEntry with_own_hash(std::string_view name,
-                                    Result<SchemePointer> (*make)(std::span<const Member>)) {
+using Make = Result<SchemePointer>(std::span<const Member>);
+using MakeWithin = Result<SchemePointer>(std::span<const Member>, std::size_t);
+
+constexpr SchemeEntry with_own_hash(std::string_view name, Make* make, MakeWithin* make_within) {
   SchemeEntry entry{name, make};
-  entry.hashes_otherwise = true;
+  entry.make_within = make_within;
   return entry;
 }
 
@@ -36,15 +38,15 @@ constexpr auto entries = std::to_array<SchemeEntry>({
     {"ascending", nullptr, make_ascending, first_ranges, roots_of_ranges, open_next,
      where_the_next_opens},
     {"directory", nullptr, make_directory, first_directory, roots_of_directory, place_keys},
-    with_own_hash("jedis-ring", make_jedis_ring),
+    with_own_hash("jedis-ring", make_jedis_ring, make_jedis_ring_within),
     {"jump", make_jump},
     {"maglev", make_maglev},
     {"modulo", make_modulo},
-    with_own_hash("nginx", make_nginx),
+    with_own_hash("nginx", make_nginx, make_nginx_within),
     {"range", nullptr, make_range, first_ranges, roots_of_ranges, cut_range, where_to_halve},
     {"rendezvous", make_rendezvous},
     {"ring", make_ring},
-    with_own_hash("simple-sha1", make_simple_sha1),
+    with_own_hash("simple-sha1", make_simple_sha1, make_simple_sha1_within),
     {"split-tree", nullptr, make_split_tree, first_tree, roots_of_tree, split_leaf, where_to_split},
     {"vbucket", nullptr, make_vbucket},
 });

@@ -30,8 +30,11 @@ struct SchemeEntry {
   std::optional<std::vector<std::string>> (*where)(const State& state, std::size_t shard,
                                                    std::vector<std::string> keys) = nullptr;
 
-  // Keys lie in its buckets by a hash of its own, or in none: it can't be one of several.
-  bool hashes_otherwise = false;
+  // Keys lie in its buckets by a hash of its own, or in none. As one of several schemes it is made
+  // so that they lie in this many; an Error says for which members it can be one.
+  Result<SchemePointer> (*make_within)(std::span<const Member> members,
+                                       std::size_t buckets) = nullptr;
+  [[nodiscard]] bool hashes_otherwise() const noexcept { return make_within != nullptr; }
 
   [[nodiscard]] bool may_have_state() const noexcept { return make_of != nullptr; }
   // Whether its state is of shards, which are cut or placed.

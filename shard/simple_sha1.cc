@@ -58,4 +58,9 @@ Result<std::shared_ptr<const Scheme>> make_simple_sha1(std::span<const Member> m
   return std::shared_ptr<const Scheme>(std::make_shared<SimpleSha1>(members));
 }
 
+Result<std::shared_ptr<const Scheme>> make_simple_sha1_within(std::span<const Member> members,
+                                                              std::size_t /*buckets*/) {
+  return make_simple_sha1(members);
+}
+
 }  // namespace ringside::shard

@@ -42,5 +42,8 @@ class SimpleSha1 final : public Scheme {
 
 [[nodiscard]] Result<std::shared_ptr<const Scheme>> make_simple_sha1(
     std::span<const Member> members);
+// The same: it has 256 buckets, and there are always more.
+[[nodiscard]] Result<std::shared_ptr<const Scheme>> make_simple_sha1_within(
+    std::span<const Member> members, std::size_t buckets);
 
 }  // namespace ringside::shard

@@ -116,7 +116,7 @@ Hash128 id_of(std::string_view scheme, const std::vector<Member>& members,
 // 0: buckets are numbered by the hash of keys alone. Never that of others.
 std::uint64_t numbering_of(const Schemes& schemes, const Scheme& scheme, const State& state) {
   const bool has_shards = !schemes.of_routes.empty() || schemes.has_shards();
-  const std::string roots = has_shards ? schemes.roots(state) : scheme.own_numbers();
+  const std::string roots = (has_shards ? schemes.roots(state) : "") + scheme.own_numbers();
   if (!has_shards && roots.empty()) return 0;
   std::string form;
   append_text(form, schemes.text());
@@ -152,11 +152,11 @@ Result<std::shared_ptr<const Topology>> Topology::make(std::vector<Member> membe
   for (const RouteScheme& one : schemes->of_routes) topology->routes_.push_back(one.route);
   topology->version_ = version;
   topology->numbering_ = numbering_of(*schemes, *topology->scheme_, topology->state_);
-  topology->is_asked_by_key_ = schemes->own.hashes_otherwise;
+  topology->is_asked_by_key_ = schemes->own.hashes_otherwise() && schemes->of_routes.empty();
   const auto& table = topology->bucket_owners_;
   topology->id_ =
       id_of(topology->scheme(), topology->members_,
-            schemes->own.hashes_otherwise ? std::vector<MemberIndex>{} : table, topology->state_);
+            topology->is_asked_by_key_ ? std::vector<MemberIndex>{} : table, topology->state_);
   return std::shared_ptr<const Topology>(std::move(topology));
 }
 

@@ -137,9 +137,27 @@ class OfOneProcess(RouteSchemes):
             self.assertIn(said, refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
 
+    def test_rings_of_others_hand_over_what_moves_and_refuse_too_many_replicas(self):
+        rings = CONFIG.replace("split-tree", "nginx").replace("directory", "jedis-ring")
+        self.config = self.file("rings.yaml", rings)
+        tier = self.start_up()
+        self.assertEqual(
+            tier.json("/topology")["scheme"], "ring,films=nginx,kept=jedis-ring,users=range"
+        )
+        self.ask_all(tier)
+        for replicas in (11, 10):
+            ringside("scale", replicas, "--admin", tier.admin)
+            self.assert_nothing_is_fetched_again(tier)
+            self.wait_until_moved(tier)
+            self.assert_nothing_is_fetched_again(tier)
+        refused = ringside("scale", 26, "--admin", tier.admin, expect=1)
+        self.assertIn("of route films: nginx may be one of several schemes with up to 25 replicas", refused.stderr)
+        self.assert_nothing_is_fetched_again(tier)
+
     def test_a_scheme_that_a_route_cannot_have_is_refused_in_a_line(self):
         for route, said in (
-            ("{name: a, path: /a, scheme: nginx}", "of route a: nginx hashes keys in a way of its own"),
+            ("{name: a, path: /a, scheme: jump}\n  - {name: b, path: /b, scheme: maglev}\n"
+             "  - {name: c, path: /c, scheme: nginx}", "routes have 4 schemes by hash"),
             ("{name: a, path: /a, scheme: rnig}", 'there is no scheme "rnig"; choose one of'),
             ('{name: "a,b", path: /a, scheme: range}', "needs a name of letters, digits"),
         ):

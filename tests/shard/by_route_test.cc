@@ -184,6 +184,86 @@ TEST(ByRoute, CutsNoMoreShardsThanThereAreNumbers) {
   EXPECT_THAT(more.error().message, HasSubstr("shards: there are 4097; at most 4096"));
 }
 
+// Rings of others place the keys of a route as they place all keys of a tier.
+class RingsByRoute : public testing::TestWithParam<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Scheme, RingsByRoute,
+                         testing::Values("nginx", "jedis-ring", "simple-sha1"),
+                         [](const auto& test) {
+                           std::string name(test.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(RingsByRoute, GiveEachKeyTheOwnerThatTheyGiveItAlone) {
+  const std::string ring(GetParam());
+  for (const std::size_t count : {1U, 10U, 25U}) {
+    const auto alone = topology_of(caches(count), ring);
+    const auto of_route = topology_of(caches(count), "ring,films=" + ring);
+    const auto of_tier = topology_of(caches(count), ring + ",films=range,shops=vbucket");
+    for (int i = 0; i < 2'000; ++i) {
+      const std::string key = "FR\n/" + std::to_string(i) + "\n";
+      const std::string in_films = of("films", key.substr(0, key.size() - 1));
+      const std::string in_others = of("", key.substr(0, key.size() - 1));
+      const std::string& owner = owner_name(*alone, key_of(key));
+      ASSERT_EQ(owner_name(*of_route, key_of(in_films)), owner) << key;
+      ASSERT_EQ(owner_name(*of_tier, key_of(in_others)), owner) << key;
+      ASSERT_EQ(owner_names(*of_route, key_of(in_films), 3), owner_names(*alone, key_of(key), 3));
+    }
+  }
+}
+
+TEST_P(RingsByRoute, KeepTheNumbersOfTheirBucketsWhoeverComes) {
+  const std::string schemes = "ring,films=" + std::string(GetParam());
+  const auto ten = topology_of(caches(10), schemes);
+  const auto eleven = topology_of(caches(11), schemes);
+  EXPECT_EQ(ten->numbering(), eleven->numbering());
+  EXPECT_TRUE(eleven->extends(*ten));
+  EXPECT_EQ(ten->bucket_owners().size(), eleven->bucket_owners().size());
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string key = of("films", std::to_string(i));
+    ASSERT_EQ(ten->bucket_for(key_of(key)), eleven->bucket_for(key_of(key)));
+    ASSERT_GE(ten->bucket_for(key_of(key)), coarse_buckets);
+    ASSERT_LT(ten->bucket_for(key_of(key)), ten->bucket_owners().size());
+  }
+  if (GetParam() == "simple-sha1") return;
+  for (const Move& move : diff(*ten, *eleven))
+    EXPECT_EQ(eleven->members()[*move.to].name, "cache-10");
+}
+
+TEST(RingByRoute, HaveRoomForAsManyReplicasAsTheNumbersThatAreLeft) {
+  const auto most = [](const std::string& schemes) {
+    std::size_t count = 1;
+    while (Topology::make(caches(count + 1), schemes, 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(most("ring,a=nginx"), 51U);
+  EXPECT_EQ(most("nginx,a=ring,b=nginx"), 51U);
+  EXPECT_EQ(most("nginx,a=range"), 76U);
+  EXPECT_EQ(most("ring,a=nginx,b=jedis-ring"), 25U);
+  auto heavy = caches(25);
+  heavy.front().weight = 2;
+  EXPECT_TRUE(Topology::make(heavy, "ring,a=nginx", 1));
+  heavy = caches(26);
+  heavy.front().weight = 2;
+  EXPECT_FALSE(Topology::make(heavy, "ring,a=nginx", 1));
+  const auto many = Topology::make(caches(52), "ring,a=nginx", 1);
+  EXPECT_THAT(
+      many.error().message,
+      HasSubstr("of route a: nginx may be one of several schemes with up to 51 replicas, "
+                "whose names differ only in a number from 0 on, or 25 with weights up to 2"));
+  const auto named = Topology::make({{"a", 1, ""}, {"b", 1, ""}}, "nginx,a=ring", 1);
+  EXPECT_THAT(named.error().message, HasSubstr("of the tier's own scheme: nginx may be"));
+  EXPECT_TRUE(Topology::make({{"a", 1, ""}, {"b", 1, ""}}, "jedis-ring,a=ring", 1));
+}
+
+TEST(RingByRoute, OfNobodyGiveNothingToNobody) {
+  for (const char* schemes : {"ring,a=nginx", "jedis-ring,a=range", "ring,a=simple-sha1"}) {
+    const auto nobody = topology_of({}, schemes);
+    EXPECT_TRUE(nobody->bucket_owners().empty());
+    EXPECT_LT(nobody->bucket_for(key_of(of("a", "x"))), bucket_count);
+  }
+}
+
 TEST(ByRoute, IsNamedInOneOrder) {
   const auto one = topology_of(caches(3), "ring,b=range,a=vbucket");
   const auto other = topology_of(caches(3), "ring,a=vbucket,b=range");
@@ -200,9 +280,6 @@ TEST(ByRoute, RefusesWhatCantBeOneOfSeveral) {
   EXPECT_THAT(wrong("ring,a=rnig"), HasSubstr("there is no scheme \"rnig\"; choose one of"));
   EXPECT_THAT(wrong("ring,a=range,a=ring"), HasSubstr("route a has two schemes; give it one"));
   EXPECT_THAT(wrong("ring,a b=range"), HasSubstr("needs a name of letters, digits, -, _ and ."));
-  EXPECT_THAT(wrong("ring,a=nginx"),
-              HasSubstr("of route a: nginx hashes keys in a way of its own"));
-  EXPECT_THAT(wrong("nginx,a=range"), HasSubstr("of the tier's own scheme: nginx hashes keys"));
   EXPECT_THAT(wrong("range", {{{"", "", {}, "a"}}, {}}),
               HasSubstr("shards[0].route: no route has"));
   EXPECT_THAT(wrong("ring,a=range", {{}, "maglev"}), HasSubstr("fallback: no scheme of these"));
