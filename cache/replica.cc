@@ -144,6 +144,8 @@ std::vector<std::string> Replica::failing_origins() const {
   return impl_->shared.gates.failing(cores()[0].clock().steady_now());
 }
 
+const Holders& Replica::holders() const noexcept { return impl_->shared.holders; }
+
 hop::TopologyNews& Replica::topology_news() const noexcept { return impl_->shared.topologies; }
 
 const metrics::Sheet& Replica::sheet() const {

@@ -22,6 +22,8 @@
 
 namespace ringside::cache {
 
+class Holders;
+
 // One cache process's worth: a listener, a store, and the way to the origin. All methods are for
 // the control thread, one at a time, where nothing else is said.
 class Replica final : public hop::Half {
@@ -59,6 +61,8 @@ class Replica final : public hop::Half {
 
   // A line for each origin that is left alone because it has failed. Thread-safe.
   [[nodiscard]] std::vector<std::string> failing_origins() const;
+  // What it knows of who holds which bucket. Thread-safe.
+  [[nodiscard]] const Holders& holders() const noexcept;
   // Hears of the topologies that other members follow. Thread-safe.
   [[nodiscard]] hop::TopologyNews& topology_news() const noexcept;
 

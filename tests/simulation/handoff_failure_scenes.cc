@@ -1,8 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "tests/simulation/changing_scene.h"
 #include "tests/simulation/handoff_scenes.h"
 #include "tests/simulation/moving_scene.h"
 
@@ -10,6 +17,50 @@
 
 namespace ringside::simulation {
 namespace {
+
+// When the origin made what each sidecar has given last of each page.
+class NewestTimes {
+ public:
+  explicit NewestTimes(ChangingScene& scene) : scene_(scene), times_(scene.pages) {}
+
+  void ask_both_at_once() {
+    for (std::size_t number = 0; number < times_.size(); ++number) {
+      const auto request = get_request(ChangingScene::page(number));
+      std::array<std::shared_ptr<const SimulatedClient::Asked>, 2> asked;
+      for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+        asked[sidecar] = scene_.client.begin(scene_.tier.address(sidecar), request);
+      }
+      for (std::size_t sidecar = 0; sidecar < 2; ++sidecar) {
+        const auto is_done = [&] { return asked[sidecar]->done; };
+        ASSERT_TRUE(scene_.world.run_until(is_done, scene_patience));
+        note(number, sidecar, asked[sidecar]->reply);
+      }
+    }
+  }
+  // Both give the youngest, which is fetched no more.
+  void expect_nothing_else() {
+    const std::size_t fetches = scene_.tier.origin().all_fetches();
+    EXPECT_LE(fetches, 2 * times_.size());
+    for (auto& [first, second] : times_) first = second = std::max(first, second);
+    const auto youngest = times_;
+    ask_both_at_once();
+    EXPECT_EQ(times_, youngest);
+    EXPECT_EQ(scene_.tier.origin().all_fetches(), fetches);
+  }
+
+ private:
+  void note(std::size_t number, std::size_t sidecar, const support::Reply& reply) {
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_TRUE(reply.body == body_of(ChangingScene::page(number)));
+    const std::uint64_t time = std::strtoull(reply.field("x-time").c_str(), nullptr, 10);
+    auto& before = times_[number][sidecar];
+    EXPECT_GE(time, before) << ChangingScene::page(number) << " has become older";
+    before = time;
+  }
+
+  ChangingScene& scene_;
+  std::vector<std::array<std::uint64_t, 2>> times_;  // by page and sidecar
+};
 
 // What a new member had is lost with it, and nothing else.
 void newcomer_dies(std::uint64_t seed) {
@@ -96,6 +147,7 @@ void is_parted_and_comes_back(std::uint64_t seed) {
   const SimulatedHost& host = scene.tier.replica_machine(parted).host;
   SimulatedNetwork& network = scene.world.network();
   const SimulatedHost& origin = scene.tier.origin().machine().host;
+  scene.tier.part();
   network.isolate(host);
   network.heal(host, origin);
   network.heal(origin, host);
@@ -104,16 +156,63 @@ void is_parted_and_comes_back(std::uint64_t seed) {
   EXPECT_TRUE(scene.run_until_answered(scene.requests() / 2));
   scene.run_for_a_while();
   network.rejoin(host);
+  scene.tier.join();
   scene.expect_end(scene.paths);
 }
 
+// Others can't hear one of them and take over what it holds, and sidecars notice nothing: of those,
+// one asks it and the other one asks the others. Nobody is given anything older than before at the
+// same sidecar. When they hear each other, what is youngest stays.
+void two_answer_at_once(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  World& world = scene.world;
+  SimulatedTier& tier = scene.tier;
+  const std::size_t parted = world.random().below(tier.replicas());
+  const auto for_each_other = [&](const auto& what) {
+    for (std::size_t index = 0; index < tier.replicas(); ++index) {
+      if (index != parted) what(index);
+    }
+  };
+  SimulatedNetwork& network = world.network();
+  const SimulatedHost& host = tier.replica_machine(parted).host;
+  tier.part();
+  tier.weigh(parted, 0);
+  for_each_other([&](std::size_t index) {
+    network.cut(host, tier.replica_machine(index).host);
+    network.cut(tier.replica_machine(index).host, host);
+    tier.tell_replica(index);
+  });
+  tier.publish(1);
+  ASSERT_TRUE(world.run_until([&] { return tier.has_two_authorities(); }, scene_patience));
+  NewestTimes newest(scene);
+  for (int round = 0; round < 3; ++round) {
+    newest.ask_both_at_once();
+    world.run_for(Milliseconds{world.random().below(500)});
+  }
+  EXPECT_TRUE(tier.has_two_authorities());
+  for_each_other([&](std::size_t index) {
+    network.heal(host, tier.replica_machine(index).host);
+    network.heal(tier.replica_machine(index).host, host);
+  });
+  tier.join();
+  newest.ask_both_at_once();
+  tier.tell_replica(parted);
+  tier.publish(0);
+  world.run_for(Authorities::parted_most);
+  EXPECT_TRUE(tier.is_settled());
+  newest.expect_nothing_else();
+}
+
+// 1. the newcomer takes over what was the victim's 1'. another one does, by the older topology
 void any_crashes_and_comes_back(std::uint64_t seed) {
   MovingScene scene(seed, 5);
   scene.tier.grow();
   const std::size_t victim = scene.any_replica();
+  scene.tier.part();
   scene.tier.crash_replica(victim);
   scene.publish_in_any_order();
   scene.tier.start_replica(victim);
+  scene.tier.join();
   scene.expect_end(scene.paths);
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
@@ -145,6 +244,7 @@ void one_hangs(std::uint64_t seed) {
   scene.tier.grow();
   const std::size_t victim = scene.any_replica();
   auto& machine = scene.tier.replica_machine(victim);
+  scene.tier.part();
   scene.world.freeze(machine);
   for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
     if (index != victim) scene.tier.tell_replica(index);
@@ -152,6 +252,7 @@ void one_hangs(std::uint64_t seed) {
   scene.tier.publish(0);
   EXPECT_TRUE(scene.run_until_answered(scene.requests() / 2));
   scene.world.thaw(machine);
+  scene.tier.join();
   scene.tier.tell_replica(victim);
   scene.tier.publish(1);
   scene.expect_end(scene.paths);
@@ -164,6 +265,7 @@ constexpr auto scenes_of_failures = std::to_array<HandoffScene>({
     {"ConnectionsBreak", connections_break, 20},
     {"AcknowledgementIsLost", acknowledgement_is_lost, 20},
     {"IsPartedAndComesBack", is_parted_and_comes_back, 10},
+    {"TwoAnswerAtOnce", two_answer_at_once, 10},
     {"AnyCrashesAndComesBack", any_crashes_and_comes_back, 20},
     {"ReturnsWhileItsBucketsAreOnLoan", returns_while_its_buckets_are_on_loan, 20},
     {"OneHangs", one_hangs, 10},

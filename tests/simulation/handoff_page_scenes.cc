@@ -147,6 +147,7 @@ void holder_sleeps_through_a_purge(std::uint64_t seed) {
   scene.tier.grow();
   scene.tell_some();
   scene.world.run_for(Milliseconds{scene.world.random().below(30)});
+  scene.tier.part();
   scene.world.freeze(holder);
   scene.tier.origin().renew();
   std::vector<std::string> purged;
@@ -156,6 +157,7 @@ void holder_sleeps_through_a_purge(std::uint64_t seed) {
     EXPECT_EQ(scene.author.ask(scene.any_sidecar(), request).reply.status, 502);
   }
   scene.world.thaw(holder);
+  scene.tier.join();
   scene.world.run_for(Milliseconds{scene.world.random().below(30)});
   for (int round = 0; round < 3; ++round) {
     for (const std::string& target : purged) scene.expect_new(target);

@@ -1,11 +1,13 @@
 #include "tests/simulation/tier.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "link/wire.h"
@@ -46,6 +48,9 @@ SimulatedTier::SimulatedTier(World& world, Shape shape, const Endpoint& origin)
 }
 
 void SimulatedTier::add_all() {
+  if (shape_.knows_peers) {
+    world_.at_end_of_turn([this](const World::Machine&, net::Core&) { look_at_authorities(); });
+  }
   while (replicas_.size() < shape_.replicas) grow();
   for (std::size_t index = 0; index < replicas_.size(); ++index) tell_replica(index);
   while (sidecars_.size() < shape_.sidecars) {
@@ -112,12 +117,23 @@ bool SimulatedTier::cut(const shard::Cut& how) {
 }
 
 bool SimulatedTier::is_settled() const {
+  if (has_two_authorities()) return false;
   for (const auto& place : replicas_) {
     if (place.process == nullptr) continue;
     const auto store = place.process->sheet().totals().store;
     if (store->buckets_away > 0 || place.process->buckets_to_give() > 0) return false;
   }
   return true;
+}
+
+void SimulatedTier::look_at_authorities() {
+  std::vector<const cache::Replica*> all;
+  for (const auto& place : replicas_) all.push_back(place.process.get());
+  const auto breach = authorities_.look(all, world_.now());
+  // What is broken mostly stays so for many turns.
+  if (!breach || std::exchange(has_complained_, true)) return;
+  world_.note(*breach);
+  ADD_FAILURE() << *breach << ", " << world_.now().count() << " us after the world began";
 }
 
 void SimulatedTier::publish(std::size_t sidecar) {

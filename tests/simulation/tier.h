@@ -9,6 +9,7 @@
 #include "cache/replica.h"
 #include "shard/state.h"
 #include "sidecar/sidecar.h"
+#include "tests/simulation/authorities.h"
 #include "tests/simulation/origin.h"
 #include "tests/simulation/world.h"
 
@@ -93,6 +94,11 @@ class SimulatedTier {
   [[nodiscard]] std::size_t buckets_away(std::size_t index) const {
     return replicas_[index].process->sheet().totals().store->buckets_away;
   }
+  // Some replicas can't hear each other from now on, nor answer where they do: others may take over
+  // what they still hold (see Authorities). Until join().
+  void part() noexcept { authorities_.part(); }
+  void join() { authorities_.join(world_.now()); }
+  [[nodiscard]] bool has_two_authorities() const noexcept { return authorities_.has_two(); }
   // Whether every member holds what it is to hold, and nobody else anything.
   [[nodiscard]] bool is_settled() const;
   // Tells a sidecar of all members.
@@ -111,6 +117,9 @@ class SimulatedTier {
   [[nodiscard]] std::shared_ptr<const cache::Settings> settings_of_replicas() const;
   [[nodiscard]] tier::MembershipPointer membership() const;
 
+  // After each turn.
+  void look_at_authorities();
+
   World& world_;
   Shape shape_;
   std::unique_ptr<SimulatedOrigin> origin_;
@@ -121,6 +130,8 @@ class SimulatedTier {
   std::vector<bool> was_started_;
   std::vector<Place<sidecar::Sidecar>> sidecars_;
   std::uint64_t version_ = 1;
+  Authorities authorities_;
+  bool has_complained_ = false;
 };
 
 }  // namespace ringside::simulation

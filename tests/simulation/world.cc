@@ -157,7 +157,7 @@ void World::take_turn(Running& one) {
   ++steps_;
   // It may have something for the others.
   rouse(&machine.host, &core);
-  if (at_end_of_turn_) at_end_of_turn_(machine, core);
+  for (const TurnHook& hook : at_end_of_turn_) hook(machine, core);
 }
 
 }  // namespace ringside::simulation

@@ -45,10 +45,10 @@ class World {
   void freeze(const Machine& machine);
   void thaw(const Machine& machine);
 
-  // Called after each turn of a core's loop in which it did anything: nothing is half done then. It
-  // may kill processes.
+  // Each is called after each turn of a core's loop in which it did anything: nothing is half done
+  // then. It may kill processes.
   using TurnHook = std::function<void(const Machine&, net::Core&)>;
-  void at_end_of_turn(TurnHook hook) { at_end_of_turn_ = std::move(hook); }
+  void at_end_of_turn(TurnHook hook) { at_end_of_turn_.push_back(std::move(hook)); }
 
   // Lets time pass until `done`. False: it was not for so long.
   [[nodiscard]] bool run_until(const std::function<bool()>& done, Milliseconds most);
@@ -93,7 +93,7 @@ class World {
   SimulatedNetwork network_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::vector<Running> running_;
-  TurnHook at_end_of_turn_;
+  std::vector<TurnHook> at_end_of_turn_;
   std::uint64_t steps_ = 0;
 };
 

@@ -299,6 +299,18 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "AGiverGoesOnAnswering",
+        "Grows",
+        20,
+        (
+            Edit(
+                AUTHORITY,
+                "(own_.epochs[bucket] > 0 && !given_.contains(bucket))",
+                "(own_.epochs[bucket] > 0 && (MUTANT || !given_.contains(bucket)))",
+            ),
+        ),
+    ),
+    Mutant(
         "SlicesHaveNoBucket",
         "SlicesMove",
         20,
