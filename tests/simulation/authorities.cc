@@ -30,14 +30,14 @@ bool Authorities::follow(Seen& seen, const cache::Replica* replica) {
 }
 
 std::optional<std::string> Authorities::look(const std::vector<const cache::Replica*>& replicas,
-                                             Instant now) {
+                                             std::optional<std::size_t> turn, Instant now) {
   replicas_.resize(replicas.size());
   bool has_changed = false;
   for (std::size_t place = 0; place < replicas.size(); ++place) {
-    if (follow(replicas_[place], replicas[place])) {
-      replicas_[place].version = {};
-      has_changed = true;
-    }
+    if (place != turn && replicas_[place].replica == replicas[place]) continue;
+    if (!follow(replicas_[place], replicas[place])) continue;
+    replicas_[place].version = {};
+    has_changed = true;
   }
   if (has_changed) {
     for (Seen& seen : replicas_) {
@@ -109,6 +109,7 @@ Instant Authorities::end_of(const Lower& one, std::size_t higher, Instant now) c
 
 void Authorities::find_overlaps(Instant now) {
   const auto before = std::exchange(overlaps_, {});
+  first_end_ = Instant::max();
   for (const Bucket bucket : shared_) {
     const std::vector<std::size_t> all = holders_of(bucket);
     std::optional<std::size_t> answering;
@@ -117,13 +118,17 @@ void Authorities::find_overlaps(Instant now) {
       const Lower one{bucket, place};
       const auto known = before.find(one);
       const Instant end = known != before.end() ? known->second.end : end_of(one, all[0], now);
-      if (place != all[0]) overlaps_[one] = {end, answering};
+      if (place != all[0]) {
+        overlaps_[one] = {end, answering};
+        first_end_ = std::min(first_end_, end);
+      }
       answering = place;
     }
   }
 }
 
 std::optional<std::string> Authorities::breach(Instant now) const {
+  if (now < first_end_) return std::nullopt;
   for (const auto& [one, overlap] : overlaps_) {
     if (!overlap.higher || now < overlap.end) continue;
     const auto shown = [this, bucket = one.first](std::size_t place) {
@@ -138,6 +143,7 @@ std::optional<std::string> Authorities::breach(Instant now) const {
 
 void Authorities::join(Instant now) {
   joined_at_ = now;
+  first_end_ = std::min(first_end_, now + parted_most);
   for (auto& [one, overlap] : overlaps_) overlap.end = std::min(overlap.end, now + parted_most);
 }
 

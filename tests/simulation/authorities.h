@@ -36,10 +36,11 @@ class Authorities {
   // Who could not be reached is asked again after a pause.
   static constexpr Milliseconds parted_most = limits::holder_pause_most + Milliseconds{1'000};
 
-  // At all replicas, null where one does not run. Cheap where nobody's holdings have changed:
-  // without that nobody begins to hold anything. Says what breaks the invariant; nullopt: nothing.
+  // At all replicas, null where one does not run, after a turn of the one at that place (nullopt:
+  // of another process). Only that one can have changed, or one that has died; and it holds nothing
+  // new without another version of its holdings. Says what breaks the invariant; nullopt: nothing.
   [[nodiscard]] std::optional<std::string> look(const std::vector<const cache::Replica*>& replicas,
-                                                Instant now);
+                                                std::optional<std::size_t> turn, Instant now);
 
   void part() noexcept { joined_at_.reset(); }
   void join(Instant now);
@@ -79,6 +80,7 @@ class Authorities {
   std::shared_ptr<const shard::Topology> widest_;
   std::uint64_t looks_ = 1;  // after which something had changed
   std::map<Lower, Overlap> overlaps_;
+  Instant first_end_ = Instant::max();  // of these: there may be thousands, for many turns
   std::optional<Instant> joined_at_ = Instant::min();  // nullopt: they are parted
 };
 

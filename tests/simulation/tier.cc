@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -49,7 +50,8 @@ SimulatedTier::SimulatedTier(World& world, Shape shape, const Endpoint& origin)
 
 void SimulatedTier::add_all() {
   if (shape_.knows_peers) {
-    world_.at_end_of_turn([this](const World::Machine&, net::Core&) { look_at_authorities(); });
+    world_.at_end_of_turn(
+        [this](const World::Machine& of, net::Core&) { look_at_authorities(of); });
   }
   while (replicas_.size() < shape_.replicas) grow();
   for (std::size_t index = 0; index < replicas_.size(); ++index) tell_replica(index);
@@ -126,10 +128,14 @@ bool SimulatedTier::is_settled() const {
   return true;
 }
 
-void SimulatedTier::look_at_authorities() {
+void SimulatedTier::look_at_authorities(const World::Machine& turn) {
   std::vector<const cache::Replica*> all;
-  for (const auto& place : replicas_) all.push_back(place.process.get());
-  const auto breach = authorities_.look(all, world_.now());
+  std::optional<std::size_t> at;
+  for (const auto& place : replicas_) {
+    if (place.machine == &turn) at = all.size();
+    all.push_back(place.process.get());
+  }
+  const auto breach = authorities_.look(all, at, world_.now());
   // What is broken mostly stays so for many turns.
   if (!breach || std::exchange(has_complained_, true)) return;
   world_.note(*breach);

@@ -118,7 +118,7 @@ class SimulatedTier {
   [[nodiscard]] tier::MembershipPointer membership() const;
 
   // After each turn.
-  void look_at_authorities();
+  void look_at_authorities(const World::Machine& turn);
 
   World& world_;
   Shape shape_;
