@@ -162,7 +162,8 @@ const metrics::Sheet& Replica::sheet() const {
   return impl_->sheet;
 }
 
-std::size_t Replica::purge(const http::PurgeTarget& purged, const tier::PurgeNumber& number) {
+std::size_t Replica::purge(const http::PurgeTarget& purged,
+                           const std::optional<tier::PurgeNumber>& number) {
   const SteadyPoint now = cores()[0].clock().steady_now();
   const PurgeLog::Applying applying(impl_->shared.purges, number, now);
   http::PurgeTarget stored = purged;
