@@ -144,7 +144,7 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
   }
   const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now());
   report.removed = co_await purge_by_steps(core, purged_prefix(stored));
-  const auto peers = core.shared.holders.reachable(Among::all);
+  const std::vector<tier::Peer> peers = core.shared.holders.reachable(Among::all);
   if (peers.empty()) co_return report;
 
   Relay relay(core, number);
