@@ -209,7 +209,8 @@ void two_answer_at_once(std::uint64_t seed) {
   newest.expect_nothing_else();
 }
 
-// 1. the newcomer takes over what was the victim's 1'. another one does, by the older topology
+// While the victim is gone, two may take over what it had: the newcomer, and by the older topology
+// another one.
 void any_crashes_and_comes_back(std::uint64_t seed) {
   MovingScene scene(seed, 5);
   scene.tier.grow();
