@@ -221,12 +221,14 @@ void MemberService::keep_table_now() {
   RINGSIDE_CHECK(next.has_value());
   Configuration kept = configuration_;
   const auto written = keep(kept, *(*next)->topology);
-  const std::string trouble = written ? std::string() : written.error().message;
+  // Another process was first: the next look follows what it has written.
+  const bool was_second = !written && written.error().kind == ErrorKind::refused;
+  const std::string trouble = written || was_second ? std::string() : written.error().message;
   const bool is_news = std::exchange(table_trouble_, trouble) != trouble;
-  if (!written) {
-    if (is_news) log::warning("the table is not kept, and that is tried again: {}", trouble);
-    return;
+  if (!trouble.empty() && is_news) {
+    log::warning("the table is not kept, and that is tried again: {}", trouble);
   }
+  if (!written) return;
   is_table_due_ = false;
   publish(*next);
   const std::lock_guard lock(mutex_);
