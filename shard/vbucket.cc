@@ -23,7 +23,7 @@ void give(std::vector<Bucket>& from, std::size_t count, Given given, std::vector
   }
 }
 
-// BucketHands beyond `before` are of members that left. Who gives all gives the oldest first: they
+// The hands from `members` on are of members that left. Who gives all gives the oldest first: they
 // came from the others in order, and in that order they go back.
 void balance(BucketHands& hands, std::span<const std::uint32_t> weights, Given of_who_stays,
              std::size_t members, std::vector<MemberIndex>& before) {
