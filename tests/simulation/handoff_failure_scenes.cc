@@ -169,7 +169,9 @@ void two_answer_at_once(std::uint64_t seed) {
   SimulatedTier& tier = scene.tier;
   // Until then it may hold nothing that others could take over.
   while (!tier.is_settled() && world.now() < scene_patience) world.run_for(Milliseconds{5});
-  const std::size_t parted = world.random().below(tier.replicas());
+  // Nobody takes over what nobody asks for: it holds a page.
+  std::size_t parted = world.random().below(tier.replicas());
+  while (tier.stored_responses(parted) == 0) parted = (parted + 1) % tier.replicas();
   const auto for_each_other = [&](const auto& what) {
     for (std::size_t index = 0; index < tier.replicas(); ++index) {
       if (index != parted) what(index);
@@ -185,11 +187,17 @@ void two_answer_at_once(std::uint64_t seed) {
     tier.tell_replica(index);
   });
   tier.publish(1);
-  // Who asks nothing of it may not notice that it is gone.
+  // Who asks nothing of it may not notice that it is gone, and sends sidecars to it. So one of them
+  // can't reach it either, until another replica has taken over.
+  const SimulatedHost& front = tier.sidecar_machine(1).host;
+  network.cut(host, front);
+  network.cut(front, host);
   while (!tier.has_two_authorities() && world.now() < scene_patience) {
     EXPECT_EQ(scene.client.get(tier.address(1), scene.any_page()).reply.status, 200);
   }
   ASSERT_TRUE(tier.has_two_authorities());
+  network.heal(host, front);
+  network.heal(front, host);
   NewestTimes newest(scene);
   for (int round = 0; round < 3; ++round) {
     newest.ask_both_at_once();

@@ -94,6 +94,9 @@ class SimulatedTier {
   [[nodiscard]] std::size_t buckets_away(std::size_t index) const {
     return replicas_[index].process->sheet().totals().store->buckets_away;
   }
+  [[nodiscard]] std::size_t stored_responses(std::size_t index) const {
+    return replicas_[index].process->sheet().totals().store->entries;
+  }
   // Some replicas can't hear each other from now on, nor answer where they do: others may take over
   // what they still hold (see Authorities). Until join().
   void part() noexcept { authorities_.part(); }
