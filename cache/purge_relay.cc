@@ -25,8 +25,10 @@ using Scope = http::PurgeTarget::Scope;
 // One that goes on to some peers.
 class Relay {
  public:
-  Relay(CoreState& core, const tier::PurgeNumber& number) : core_(core) {
+  explicit Relay(CoreState& core) : core_(core) {
     fields.add(http::internal::relayed, core.shared.name);
+  }
+  Relay(CoreState& core, const tier::PurgeNumber& number) : Relay(core) {
     fields.add(http::internal::purge, tier::to_text(number));
     if (number.settled) {
       fields.add(http::internal::purge_settled, fmt::format_int(*number.settled).c_str());
@@ -135,26 +137,27 @@ http::PurgeTarget purged_by(const Transaction& transaction) {
 
 Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
   PurgeReport report;
-  const tier::PurgeNumber number{core.shared.mark, ++core.shared.invalidations};
   http::PurgeTarget stored = purged;
   if (purged.scope == Scope::uri) {
     auto target = stored_path_and_query(*core.settings, purged.host, purged.path_and_query);
     if (!target) co_return report;
     stored.path_and_query = *std::move(target);
   }
-  const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now());
-  report.removed = co_await purge_by_steps(core, purged_prefix(stored));
   const std::vector<tier::Peer> peers = core.shared.holders.reachable(Among::all);
-  if (peers.empty()) co_return report;
-
-  Relay relay(core, number);
+  Relay relay(core);
   relay.method = "PURGE";
   relay.host = purged.host;
   if (purged.scope == Scope::uri) relay.target = {purged.path_and_query, {}, false};
   if (purged.scope == Scope::below) {
     relay.fields.add(http::internal::purge_below, purged.path_and_query);
   }
-  report.missing = co_await relay.run(peers);
+  // Twice: one that was told already may have been given it by one that was not.
+  constexpr int rounds = 2;
+  for (int round = 0; round < rounds && report.missing.empty(); ++round) {
+    report.removed += co_await purge_by_steps(core, purged_prefix(stored));
+    if (peers.empty()) break;
+    report.missing = co_await relay.run(peers);
+  }
   co_return report;
 }
 

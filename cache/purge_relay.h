@@ -20,8 +20,10 @@ Task<std::vector<std::string>> relay(const Transaction& transaction);
 // What a PURGE means.
 [[nodiscard]] http::PurgeTarget purged_by(const Transaction& transaction);
 
-// A purge that is asked of this replica alone, by a client or its admin page. It is given a number
-// of our own and goes on to all peers, so that what it removes comes back from none of them.
+// A purge that is asked of this replica alone, by a client or its admin page. It goes on to all
+// peers that can be reached, so that what it removes does not come back from them. It has no
+// number: a peer that misses one of a sidecar's is told so by that one, and we have nothing of the
+// kind.
 Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged);
 
 // Whether who asks tells other members what its request makes invalid, and they pass it on. A

@@ -63,7 +63,14 @@ Result<void> MemberService::check_state(const shard::Topology& present,
                     "configuration of all",
                     present.scheme()));
   }
-  return writes_state(configuration_) ? check_shards_kept(present, next) : Result<void>{};
+  if (!writes_state(configuration_)) return {};
+  // An old one would move back what has moved since.
+  if (!present.state().table.empty() && next.state().table != present.state().table) {
+    return refused(
+        "state.table: is another one than that in use; take that of GET /topology, or leave the "
+        "state out");
+  }
+  return check_shards_kept(present, next);
 }
 
 Result<MembershipPointer> MemberService::cut(const CutRequest& request) {
@@ -216,7 +223,10 @@ void MemberService::keep_table_now() {
   if (shared_state_ != nullptr && shared_version_.empty()) return;  // it is not read yet
   const auto present = this->membership();
   shard::State state = present->topology->state_to_keep();
-  if (state == present->topology->state()) return;
+  if (state == present->topology->state()) {
+    is_table_due_ = present->size() == 0;
+    return;
+  }
   const auto next = tier::with_scheme(present, present->topology->scheme(), std::move(state));
   RINGSIDE_CHECK(next.has_value());
   Configuration kept = configuration_;

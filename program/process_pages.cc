@@ -168,8 +168,8 @@ AdminServer::Answer Process::readiness() const {
   if (discovery_ != nullptr) {
     page += discovery_line(discovery_->source(), discovery_->figures(), clock_.now()) + "\n";
   }
-  const bool has_shards = !membership->topology->state().is_empty();
-  if (keeper_ != nullptr && has_shards) page += keeper_->line() + "\n";
+  const bool has_state = !membership->topology->state().is_empty();
+  if (keeper_ != nullptr && has_state) page += keeper_->line() + "\n";
   for (const std::string& line : service_.details()) page += line + "\n";
   const std::lock_guard lock(mutex_);
   fmt::format_to(std::back_inserter(page), "reloads: {} applied, {} refused\n", reloads_applied_,

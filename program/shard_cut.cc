@@ -276,7 +276,7 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
 }
 
 Result<void> check_shards_kept(const shard::Topology& present, const shard::Topology& next) {
-  if (present.state().is_empty() || next.extends(present)) return {};
+  if (next.state() == present.state() || next.extends(present)) return {};
   return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                "state: shards were cut since, or are others; take those of GET /topology, or leave "
                "the state out"};

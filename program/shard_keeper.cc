@@ -68,13 +68,13 @@ void ShardKeeper::look_again() {
 }
 
 std::string ShardKeeper::line() const {
-  if (!follows()) return "shards: written by this process";
+  if (!follows()) return "state: written by this process";
   const std::lock_guard lock(mutex_);
   if (!has_heard_ && trouble_.empty()) {
-    return fmt::format("shards: as at the start; {} is asked", source_);
+    return fmt::format("state: as at the start; {} is asked", source_);
   }
-  if (trouble_.empty()) return fmt::format("shards: as {} has them", source_);
-  return fmt::format("shards: as they were; {} is not heard: {}", source_, trouble_);
+  if (trouble_.empty()) return fmt::format("state: as {} has it", source_);
+  return fmt::format("state: as it was; {} is not heard: {}", source_, trouble_);
 }
 
 void ShardKeeper::run() {
@@ -154,10 +154,10 @@ void ShardKeeper::note(const Result<void>& heard) {
   const std::string before = std::exchange(trouble_, trouble);
   lock.unlock();
   if (before.empty() && !trouble.empty()) {
-    log::warning("the writer of the shards, {}, is not heard, and they stay as they are: {}",
-                 source_, trouble);
+    log::warning("the writer of the state, {}, is not heard, and it stays as it is: {}", source_,
+                 trouble);
   } else if (!before.empty() && trouble.empty()) {
-    log::info("the writer of the shards, {}, is heard again", source_);
+    log::info("the writer of the state, {}, is heard again", source_);
   }
 }
 

@@ -105,8 +105,8 @@ std::string shards_warning(Command command, const Configuration& configuration) 
   if (command == Command::up || !writer) return {};
   if (!writer->at && !writer->config_map && configuration.state_file.empty()) {
     return fmt::format(
-        "{}: the {} not kept: a restart begins with the first again; give --state FILE",
-        configuration.place("state-writer"), has_none ? "table is" : "shards are");
+        "{}: the state is not kept: a restart begins with the first one again; give --state FILE",
+        configuration.place("state-writer"));
   }
   const auto address = writer->at ? IpAddress::try_parse(writer->at->host) : std::nullopt;
   const bool is_here = !writer->at || (address && address->is_loopback());

@@ -80,7 +80,7 @@ Result<void> keep_state(Configuration& configuration, const shard::Topology& top
   if (configuration.state_file.empty() || topology.state() == configuration.state) return {};
   if (auto written = write(configuration.state_file, topology); !written) {
     return Error{ErrorKind::internal, ErrorSource::ourselves, Retry::no,
-                 fmt::format("{}: {}; the shards stay as they are; give a file in a folder that "
+                 fmt::format("{}: {}; the state stays as it is; give a file in a folder that "
                              "this process may write to, and that no other program has locked",
                              configuration.place("state"), written.error().message)};
   }

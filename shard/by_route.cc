@@ -48,14 +48,14 @@ struct HashedRange {
 // no keys by hash.
 std::vector<std::optional<HashedRange>> hashed_ranges(const std::vector<Named>& all) {
   std::size_t parts = 0;
-  std::size_t with_own_hash = 0;
+  std::size_t rings = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!has_hashed_keys(*all[i].entry) || sharing(all, i)) continue;
     ++parts;
-    with_own_hash += all[i].entry->hashes_otherwise() ? 1 : 0;
+    rings += all[i].entry->has_arcs ? 1 : 0;
   }
   const std::size_t left = hashed_schemes_most - std::min(hashed_schemes_most, parts);
-  const std::size_t more = with_own_hash == 0 ? 0 : left / with_own_hash;
+  const std::size_t more = rings == 0 ? 0 : left / rings;
   std::vector<std::optional<HashedRange>> ranges(all.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -64,7 +64,7 @@ std::vector<std::optional<HashedRange>> hashed_ranges(const std::vector<Named>& 
       ranges[i] = ranges[*other];
       continue;
     }
-    const std::size_t units = 1 + (all[i].entry->hashes_otherwise() ? more : 0);
+    const std::size_t units = 1 + (all[i].entry->has_arcs ? more : 0);
     ranges[i] = HashedRange{next, units * coarse_buckets};
     next += units * coarse_buckets;
   }

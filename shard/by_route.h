@@ -15,8 +15,7 @@ namespace ringside::shard {
 
 // How many schemes by hash, directories among them, the routes of a tier may have together: each
 // has coarse_buckets, and what is left of the numbers of buckets is for shards. Where there are
-// fewer, those that hash keys in a way of their own have what the others leave: each arc of a ring
-// needs a number.
+// fewer, the rings of others have what is left, each as much: an arc needs a number.
 inline constexpr std::size_t hashed_schemes_most = 3;
 
 // Which scheme the keys of a route have, and which buckets are its.

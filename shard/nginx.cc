@@ -1,5 +1,7 @@
 #include "shard/nginx.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -120,7 +122,9 @@ Result<std::shared_ptr<const Scheme>> make_nginx_within(std::span<const Member> 
                                                         std::size_t buckets) {
   auto made = std::make_shared<Nginx>(members, buckets);
   if (members.empty() || !made->own_numbers().empty()) return std::shared_ptr<const Scheme>(made);
-  return no_arcs("nginx", buckets, ", whose names differ only in a number from 0 on");
+  return no_arcs(
+      "nginx", buckets,
+      fmt::format(", whose names differ only in a number from 0 to {}", buckets / arc_points - 1));
 }
 
 }  // namespace ringside::shard

@@ -34,15 +34,21 @@ constexpr SchemeEntry with_own_hash(std::string_view name, Make* make, MakeWithi
   return entry;
 }
 
+constexpr SchemeEntry with_arcs(std::string_view name, Make* make, MakeWithin* make_within) {
+  SchemeEntry entry = with_own_hash(name, make, make_within);
+  entry.has_arcs = true;
+  return entry;
+}
+
 constexpr auto entries = std::to_array<SchemeEntry>({
     {"ascending", nullptr, make_ascending, first_ranges, roots_of_ranges, open_next,
      where_the_next_opens},
     {"directory", nullptr, make_directory, first_directory, roots_of_directory, place_keys},
-    with_own_hash("jedis-ring", make_jedis_ring, make_jedis_ring_within),
+    with_arcs("jedis-ring", make_jedis_ring, make_jedis_ring_within),
     {"jump", make_jump},
     {"maglev", make_maglev},
     {"modulo", make_modulo},
-    with_own_hash("nginx", make_nginx, make_nginx_within),
+    with_arcs("nginx", make_nginx, make_nginx_within),
     {"range", nullptr, make_range, first_ranges, roots_of_ranges, cut_range, where_to_halve},
     {"rendezvous", make_rendezvous},
     {"ring", make_ring},

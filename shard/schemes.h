@@ -34,6 +34,7 @@ struct SchemeEntry {
   // so that they lie in this many; an Error says for which members it can be one.
   Result<SchemePointer> (*make_within)(std::span<const Member> members,
                                        std::size_t buckets) = nullptr;
+  bool has_arcs = false;  // and needs as many as it can have (shard/arcs.h)
   [[nodiscard]] bool hashes_otherwise() const noexcept { return make_within != nullptr; }
 
   [[nodiscard]] bool may_have_state() const noexcept { return make_of != nullptr; }

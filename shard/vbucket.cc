@@ -92,13 +92,9 @@ Result<VBucket::Table> table_of_state(std::span<const Member> members, const Sta
       weights.push_back(0);
     }
   }
-  std::vector<MemberIndex> given_by(bucket_count, static_cast<MemberIndex>(members.size()));
-  balance(table.hands, weights, Given::newest, members.size(), given_by);
+  balance(table.hands, weights, Given::newest, members.size(), table.before);
   table.hands.resize(members.size());
   note_owners(table.hands, table.before);
-  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-    if (given_by[bucket] < members.size()) table.before[bucket] = given_by[bucket];
-  }
   return table;
 }
 

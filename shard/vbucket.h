@@ -27,8 +27,9 @@ namespace ringside::shard {
 // and nothing else moves. But one that joins or leaves in the middle of the order has its place
 // taken by the others behind it, and many buckets move.
 //
-// The next choice for a bucket is who had it before the last change (without a state: before the
-// last member came); all others follow in the order of rendezvous.
+// The next choices for a bucket follow in the order of rendezvous, so that they stay when the table
+// is kept. Without a state, that for a bucket of the last member is who had it before that one
+// came.
 class VBucket final : public Scheme {
  public:
   // Whose the buckets are, and were.

@@ -126,6 +126,27 @@ class OfAWriter(Tables):
             self.assertEqual((answer.status, answer.text.count("\n")), (400, 1), answer.text)
             self.assertIn(said, answer.text)
 
+    def test_an_old_table_is_refused_and_none_keeps_the_present_one(self):
+        old = self.writer.json("/topology")
+        stays = [one for one in self.replicas if one.name != "cache-2"]
+        self.put(stays, self.all)
+        self.put(self.replicas, self.all)
+        self.put(stays, self.all)
+        present = self.writer.json("/topology")
+        page = present | {"version": present["version"] + 1}
+        for state in (old["state"], {"shards": []}):
+            refused = self.writer.administer("PUT", "/topology", page | {"state": state})
+            self.assertEqual((refused.status, refused.text.count("\n")), (409, 1), refused.text)
+            self.assertIn("state.table: is another one than that in use", refused.text)
+        answer = self.writer.administer("PUT", "/topology", page)
+        self.assertEqual(answer.status, 200, answer.text)
+        del page["state"]
+        page["version"] += 1
+        answer = self.writer.administer("PUT", "/topology", page)
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertEqual(self.writer.json("/topology")["state"], present["state"])
+        wait_until(lambda: self.agree(self.all), "everybody to follow the writer")
+
     def test_nobody_else_writes_it(self):
         page = self.fronts[0].json("/topology")
         page["version"] += 1

@@ -208,7 +208,7 @@ class OfProcesses(Shards):
             lambda: self.written(self.state) == self.shards(self.front), "the front to follow"
         )
         ready = self.front.readyz().text
-        self.assertIn(f"shards: as {self.writer.admin} has them", ready)
+        self.assertIn(f"state: as {self.writer.admin} has it", ready)
 
     def test_nobody_else_changes_the_state(self):
         refused = ringside("split", "0", "--at", "9", "--admin", self.front.admin, expect=1)
@@ -283,7 +283,7 @@ class InAConfigMap(Shards):
 
     @staticmethod
     def is_heard(process) -> bool:
-        return f"shards: as configmap:{CONFIG_MAP} has them" in process.readyz().text
+        return f"state: as configmap:{CONFIG_MAP} has it" in process.readyz().text
 
     def published(self) -> list[dict]:
         return json.loads(self.api.config_map(CONFIG_MAP)["state.json"])["state"]["shards"]

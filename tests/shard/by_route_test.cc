@@ -239,6 +239,8 @@ TEST(RingByRoute, HaveRoomForAsManyReplicasAsTheNumbersThatAreLeft) {
   EXPECT_EQ(most("ring,a=nginx"), 51U);
   EXPECT_EQ(most("nginx,a=ring,b=nginx"), 51U);
   EXPECT_EQ(most("nginx,a=range"), 76U);
+  EXPECT_EQ(most("nginx,a=simple-sha1"), 51U);
+  EXPECT_EQ(most("nginx,a=jedis-ring"), 25U);
   EXPECT_EQ(most("ring,a=nginx,b=jedis-ring"), 25U);
   auto heavy = caches(25);
   heavy.front().weight = 2;
@@ -250,7 +252,7 @@ TEST(RingByRoute, HaveRoomForAsManyReplicasAsTheNumbersThatAreLeft) {
   EXPECT_THAT(
       many.error().message,
       HasSubstr("of route a: nginx may be one of several schemes with up to 51 replicas, "
-                "whose names differ only in a number from 0 on, or 25 with weights up to 2"));
+                "whose names differ only in a number from 0 to 50, or 25 with weights up to 2"));
   const auto named = Topology::make({{"a", 1, ""}, {"b", 1, ""}}, "nginx,a=ring", 1);
   EXPECT_THAT(named.error().message, HasSubstr("of the tier's own scheme: nginx may be"));
   EXPECT_TRUE(Topology::make({{"a", 1, ""}, {"b", 1, ""}}, "jedis-ring,a=ring", 1));
