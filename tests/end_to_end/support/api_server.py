@@ -76,8 +76,7 @@ class ApiServer:
 
     def go_away(self) -> None:
         """Nobody listens any more, and open watches are cut."""
-        self._listener.refuse()
-        self._end_connections()
+        self._listener.refuse(self._end_connections)
 
     def stop(self) -> None:
         self._listener.stop(self._end_connections)

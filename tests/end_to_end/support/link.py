@@ -61,9 +61,8 @@ class Link:
 
     def refuse(self) -> None:
         """Down: what is open is reset, what is new refused; the port stays ours."""
-        self._listener.refuse()
-        self.cut_all()
         self.fault = Fault.none
+        self._listener.refuse(self.cut_all)
 
     def restore(self) -> None:
         """Up again, and well."""

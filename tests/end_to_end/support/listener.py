@@ -22,21 +22,25 @@ class Listener:
         self._socket.listen(1024)
         self._start(self._accept, self._socket)
 
-    def refuse(self) -> None:
-        self.close()
+    def refuse(self, end_connections) -> None:
+        """As stop(), but the port stays ours. A connection that was just being accepted ends too."""
+        self._close()
         self._socket = _bind(self.port)
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):  # it did not listen
-            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
-        self._socket.close()
+        self._join(end_connections)
 
     def stop(self, end_connections) -> None:
         """Closes it and waits for all of its threads: an interpreter that ends while a thread runs
         crashes now and then (CPython's issue 110052). `end_connections()` ends those that are
         served; it is called again for those that were just being accepted."""
-        self.close()
+        self._close()
+        self._join(end_connections)
 
+    def _close(self) -> None:
+        with contextlib.suppress(OSError):  # it did not listen
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+        self._socket.close()
+
+    def _join(self, end_connections) -> None:
         def ended() -> bool:
             end_connections()
             with self._lock:

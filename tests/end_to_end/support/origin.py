@@ -86,8 +86,7 @@ class Origin:
 
     def go_down(self) -> None:
         """From now on connections are refused; the port stays ours."""
-        self._listener.refuse()
-        self._end_connections()
+        self._listener.refuse(self._end_connections)
 
     def stop(self) -> None:
         self._listener.stop(self._end_connections)
