@@ -238,9 +238,14 @@ void Authority::emptied(Bucket bucket) {
 }
 
 std::size_t Authority::to_be_given() const {
+  // In one pass over the buckets, not one for each peer: it is asked often while a process ends.
   std::size_t count = 0;
-  for (const Known& known : peers_) {
-    if (known.state != State::unreachable) count += to_give(known.peer.name).size();
+  for (std::size_t i = 0; i < shard::bucket_count; ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (!own_.has(bucket) || takers_.is(own_name_, bucket)) continue;
+    const std::string* const taker = takers_.of(bucket);
+    const Known* const known = taker == nullptr ? nullptr : find(*taker);
+    if (known != nullptr && known->state != State::unreachable) ++count;
   }
   return count;
 }

@@ -119,11 +119,13 @@ bool SimulatedTier::cut(const shard::Cut& how) {
 }
 
 bool SimulatedTier::is_settled() const {
-  if (has_two_authorities()) return false;
-  for (const auto& place : replicas_) {
-    if (place.process == nullptr) continue;
-    const auto store = place.process->sheet().totals().store;
-    if (store->buckets_away > 0 || place.process->buckets_to_give() > 0) return false;
+  if (has_two_authorities() || unsettled_ != nullptr) return false;
+  for (const auto& [machine, process] : replicas_) {
+    if (process == nullptr) continue;
+    const auto store = process->sheet().totals().store;
+    if (store->buckets_away == 0 && process->buckets_to_give() == 0) continue;
+    if (shape_.knows_peers) unsettled_ = machine;
+    return false;
   }
   return true;
 }
@@ -131,6 +133,7 @@ bool SimulatedTier::is_settled() const {
 void SimulatedTier::look_at_authorities(const World::Machine& turn) {
   std::vector<const cache::Replica*> all;
   std::optional<std::size_t> at;
+  if (unsettled_ == &turn) unsettled_ = nullptr;
   for (const auto& place : replicas_) {
     if (place.machine == &turn) at = all.size();
     all.push_back(place.process.get());
@@ -153,6 +156,7 @@ void SimulatedTier::tell_replica(std::size_t index) {
 }
 
 void SimulatedTier::crash_replica(std::size_t index) {
+  unsettled_ = nullptr;
   world_.kill(*replicas_[index].machine);
   replicas_[index].process.reset();
 }

@@ -135,6 +135,9 @@ class SimulatedTier {
   std::uint64_t version_ = 1;
   Authorities authorities_;
   bool has_complained_ = false;
+  // By which it was not settled when it was last asked. Only a turn of its own can change that, or
+  // its end, and asking all of them after each turn takes most of a long wait. Null: to be asked.
+  mutable const World::Machine* unsettled_ = nullptr;
 };
 
 }  // namespace ringside::simulation
