@@ -313,7 +313,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       is_taken = !gives || !authority.is_taken_back(giver, version);
       for (const MovedBucket& given : buckets) {
         if (is_taken && is_gift(given)) {
-          authority.take(given.bucket, given.epoch, given.known_buckets);
+          authority.take(given.bucket, given.epoch, giver, given.known_buckets);
         }
       }
     });

@@ -117,19 +117,26 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
   return Other{to, is_given ? epoch : 0};
 }
 
-void Authority::take(Bucket bucket, Epoch given, std::size_t known_buckets) {
-  take_one(bucket, given);
+void Authority::take(Bucket bucket, Epoch given, std::string_view giver,
+                     std::size_t known_buckets) {
+  take_one(bucket, given, giver);
   for (std::size_t i = known_buckets; i < own_.numbers.buckets; ++i) {
     const auto cut = static_cast<Bucket>(i);
-    if (told_ancestor(cut, known_buckets, *takers_.topology()) == bucket) take_one(cut, given);
+    if (told_ancestor(cut, known_buckets, *takers_.topology()) == bucket)
+      take_one(cut, given, giver);
   }
 }
 
-void Authority::take_one(Bucket bucket, Epoch given) {
+void Authority::take_one(Bucket bucket, Epoch given, std::string_view giver) {
   highest_[bucket] = std::max(highest_[bucket], given);
   // Unless we have it already. It may come back before we know that it had arrived elsewhere.
   const bool is_older = own_.epochs[bucket] > 0 && given < own_.epochs[bucket];
-  if (!takers_.has_any() || is_older) return;
+  // 1. It was given to us with a refusal; 2. we passed it on; 3. the giver, which has not heard of
+  // either yet, gives it once more, with a batch.
+  const Known* const holder = holder_of(bucket);
+  const bool is_passed_on =
+      holder != nullptr && holder->peer.name != giver && holder->holdings.epoch(bucket) > given;
+  if (!takers_.has_any() || is_older || is_passed_on) return;
   given_.erase(bucket);
   own_.epochs[bucket] = ++highest_[bucket];
   own_.copies[bucket] = false;

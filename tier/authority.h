@@ -104,8 +104,10 @@ class Authority {
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
   // taker asks us next. Who has not heard of a cut gives what was cut of it, too:
-  // the giver knows so many buckets. Not for what is_taken_back().
-  void take(shard::Bucket bucket, Epoch given, std::size_t known_buckets = shard::bucket_count);
+  // the giver knows so many buckets. It stays with another one that is known to hold it with a
+  // higher epoch. Not for what is_taken_back().
+  void take(shard::Bucket bucket, Epoch given, std::string_view giver,
+            std::size_t known_buckets = shard::bucket_count);
 
   // The giver has taken back what it gave us in earlier versions of its holdings (rule 5): what we
   // have not taken yet, we do not take any more.
@@ -237,7 +239,7 @@ class Authority {
   [[nodiscard]] Known* find(std::string_view peer) noexcept;
   [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
   void renumber(const MembershipPointer& before);
-  void take_one(shard::Bucket bucket, Epoch given);
+  void take_one(shard::Bucket bucket, Epoch given, std::string_view giver);
   void keep_leavers(std::vector<Known> before);
   void forget_leavers(SteadyPoint now);
   void choose_takers();

@@ -152,7 +152,7 @@ TEST(BucketSource, WhatIsLeftOfABucketThatComesBackStays) {
   ASSERT_LT(left, 5U);
   giver.holders.change([&](tier::Authority& authority) {
     authority.follow(tier::membership_of({"a"}, 2));
-    authority.take(bucket, 2);
+    authority.take(bucket, 2, "b");
   });
   EXPECT_TRUE(giver.source.remove_step("b"));
   EXPECT_EQ(giver.store.count_of(bucket), left);

@@ -61,6 +61,8 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     {"ReturnsWhileItsBucketsAreOnLoan", 21'000'569},
     // A late question was answered to nobody, and the next one taken for the confirmation of that.
     {"ConnectionsBreak", 11'000'112},
+    // A bucket was passed on, and then taken once more from a giver that had not heard of that.
+    {"ChangesOverlap", 101},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

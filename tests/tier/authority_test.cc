@@ -102,7 +102,7 @@ TEST(Authority, AnEmptyBucketIsGivenToItsOwnerAndToNobodyElse) {
   EXPECT_EQ(tier.at("a").direction(moved).holder->name, "c") << "though it has not said so yet";
   EXPECT_FALSE(tier.at("a").answers_for(moved));
   EXPECT_EQ(tier.at("a").other_holder(moved, "b", true), (Authority::Other{"c"}));
-  tier.at("c").take(moved, 1);
+  tier.at("c").take(moved, 1, "a");
   EXPECT_EQ(tier.at("c").own().epoch(moved), 2U);
   tier.talk();
   EXPECT_TRUE(tier.each_bucket_has_one());
@@ -127,7 +127,7 @@ TEST(Authority, WhoNeitherHoldsABucketNorIsToTakeItSendsOthersToItsHolder) {
   EXPECT_EQ(tier.at("a").elsewhere(moved, false), std::nullopt) << "it is the holder";
   EXPECT_EQ(tier.at("a").other_holder(moved, "c", true), (Authority::Other{"c", 1}));
   EXPECT_EQ(tier.at("a").elsewhere(moved, true), "c");
-  tier.at("c").take(moved, 1);
+  tier.at("c").take(moved, 1, "a");
   tier.talk();
   EXPECT_EQ(tier.at("a").elsewhere(moved, true), "c");
   EXPECT_EQ(tier.at("b").elsewhere(moved, true), "c");

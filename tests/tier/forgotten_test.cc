@@ -23,7 +23,7 @@ TEST(Forgotten, WhoIsNoMemberAndIsUnknownToAllIsForgotten) {
   c.heard_of_us("b", false);
   EXPECT_FALSE(c.is_forgotten()) << "it is a member";
   c.follow(membership_of({"a", "b"}));
-  c.take(some_bucket_of(*membership_of({"a", "b"}), "a"), 1);
+  c.take(some_bucket_of(*membership_of({"a", "b"}), "a"), 1, "a");
   EXPECT_FALSE(c.is_forgotten()) << "nobody was told of it yet";
   Authority newcomer("d", 9);
   newcomer.follow(membership_of({"a", "b"}));
@@ -43,7 +43,7 @@ TEST(Forgotten, WhoIsGivenSomethingThenGivesItUp) {
   const auto others = membership_of({"a", "b"});
   Authority d("d", 9);
   d.follow(others);
-  d.take(some_bucket_of(*others, "a"), 3);
+  d.take(some_bucket_of(*others, "a"), 3, "a");
   for (const char* name : {"a", "b"}) {
     EXPECT_FALSE(d.is_forgotten());
     d.heard(name, {{1, 1}, {}}, d.own().version, start);

@@ -72,18 +72,44 @@ TEST(Gift, WhatIsGivenBackBeforeItIsKnownToHaveArrivedIsTaken) {
   for (const char* name : {"a", "b"}) tier.at(name).follow(before);
   const Bucket bucket = a.to_give("b").front();
   const Epoch first = a.give(bucket, "b")->epoch;
-  b.take(bucket, first);
+  b.take(bucket, first, "a");
   for (const char* name : {"a", "b"}) tier.at(name).follow(after);
   const Epoch second = b.give(bucket, "a")->epoch;
   EXPECT_GT(second, first);
-  a.take(bucket, second);
+  a.take(bucket, second, "b");
   EXPECT_TRUE(b.given_over(bucket, "a"));
   EXPECT_FALSE(a.given_over(bucket, "b")) << "that was before it came back";
   EXPECT_TRUE(a.answers_for(bucket));
   const Epoch third = a.own().epoch(bucket);
   EXPECT_GT(third, second);
-  a.take(bucket, second);
+  a.take(bucket, second, "b");
   EXPECT_EQ(a.own().epoch(bucket), third) << "the same batch once more";
+}
+
+// It took the bucket a second time, with a higher epoch than the one to whom it had passed it on,
+// and both answered for it.
+TEST(Gift, WhatWasPassedOnIsNotTakenAgainFromAGiverThatDoesNotKnowThatItArrived) {
+  Tier tier({"a", "b", "c"});
+  tier.talk();
+  for (const char* name : {"a", "b", "c"}) tier.at(name).follow(membership_of({"b", "c"}));
+  Authority& a = tier.at("a");
+  Authority& b = tier.at("b");
+  Authority& c = tier.at("c");
+  const Bucket bucket = a.to_give("b").front();
+  EXPECT_EQ(a.other_holder(bucket, "b", true), (Authority::Other{"b", 1}));
+  b.take(bucket, 1, "a");
+  for (const char* name : {"b", "c"}) tier.at(name).follow(membership_of({"c"}));
+  const auto passed_on = b.give(bucket, "c");
+  ASSERT_TRUE(passed_on);
+  c.take(bucket, passed_on->epoch, "b");
+  ASSERT_TRUE(b.given_over(bucket, "c"));
+  b.take(bucket, a.give(bucket, "b")->epoch, "a");
+  EXPECT_EQ(b.own().epoch(bucket), 0U);
+
+  // Who can't be reached any more keeps nothing from us.
+  b.failed("c", true, start);
+  b.take(bucket, 1, "a");
+  EXPECT_GT(b.own().epoch(bucket), c.own().epoch(bucket));
 }
 
 // It said again that it has the bucket, and asked the origin for what the third one had fetched.
@@ -149,7 +175,7 @@ TEST(Gift, WhereTheHigherEpochEndedWhoHasALowerOneIsAsked) {
   EXPECT_EQ(tier.d.direction(tier.bucket).way, Way::unknown);
   tier.d.heard_again("b", {}, start);
   EXPECT_EQ(tier.d.direction(tier.bucket).holder->name, "a");
-  tier.d.take(tier.bucket, 1);
+  tier.d.take(tier.bucket, 1, "a");
   EXPECT_EQ(tier.d.own().epoch(tier.bucket), 4U);
 }
 
@@ -209,11 +235,11 @@ TEST(Gift, WhoHasNotSaidThatItKnowsABucketIsNotGivenIt) {
 TEST(Gift, WhatIsGivenByWhoHasNotHeardOfACutIsAllOfIt) {
   CutTier tier;
   tier.at("b").follow(ranges(true));
-  tier.at("b").take(0, 1, 1);
+  tier.at("b").take(0, 1, "a", 1);
   EXPECT_GT(tier.at("b").own().epoch(0), 0U);
   EXPECT_GT(tier.at("b").own().epoch(1), 0U);
   tier.at("c").follow(ranges(true));
-  tier.at("c").take(0, 1, 2);
+  tier.at("c").take(0, 1, "a", 2);
   EXPECT_EQ(tier.at("c").own().epoch(1), 0U);
 }
 

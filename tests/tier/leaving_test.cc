@@ -21,7 +21,7 @@ std::size_t give_all(Tier& tier, const std::string& giver, const std::vector<std
     for (const Bucket bucket : tier.at(giver).to_give(taker)) {
       const auto gift = tier.at(giver).give(bucket, taker);
       EXPECT_TRUE(gift);
-      if (gift->epoch > 0) tier.at(taker).take(bucket, gift->epoch);
+      if (gift->epoch > 0) tier.at(taker).take(bucket, gift->epoch, giver);
       EXPECT_TRUE(tier.at(giver).given_over(bucket, taker));
       tier.at(giver).emptied(bucket);
       ++count;
@@ -188,7 +188,7 @@ TEST(Leaving, WhoSaysThatItHasABucketIsAskedForIt) {
   static_cast<void>(a.take_due(start));
   a.heard("b", {{2, 1}, std::vector<Epoch>(shard::bucket_count)}, {}, start);
   a.heard("c", {{3, 1}, of_c}, {}, start);
-  a.take(bucket, 2);
+  a.take(bucket, 2, "c");
   ASSERT_TRUE(a.give(bucket, "b"));
   ASSERT_TRUE(a.given_over(bucket, "b"));
   const auto direction = a.direction(bucket);
@@ -220,7 +220,7 @@ TEST(Leaving, WhoWasGivenABucketKeepsWhatIsFetchedForIt) {
   tier.talk();
   tier.at("b").follow(membership_of({"a"}));
   EXPECT_FALSE(tier.at("b").may_keep(bucket, false));
-  tier.at("b").take(bucket, 1);
+  tier.at("b").take(bucket, 1, "a");
   EXPECT_TRUE(tier.at("b").may_keep(bucket, false));
 }
 
@@ -283,7 +283,7 @@ TEST(Leaving, ALeaverThatHeldNothingWhenItWasHeardIsHeardAgain) {
   tier.talk();
   const auto gift = tier.at("a").give(bucket, "b");
   ASSERT_TRUE(gift && gift->is_new);
-  tier.at("b").take(bucket, gift->epoch);
+  tier.at("b").take(bucket, gift->epoch, "a");
   EXPECT_TRUE(tier.at("a").given_over(bucket, "b"));
   tier.at("a").emptied(bucket);
   for (const char* name : {"a", "b"}) tier.at(name).follow(alone);
@@ -366,7 +366,7 @@ TEST(Leaving, WhatIsStoredAfterABucketWasGivenIsACopy) {
   ASSERT_TRUE(gift);
   EXPECT_FALSE(tier.at("a").give(bucket, "b")->is_new);
   EXPECT_FALSE(tier.at("a").answers_for(bucket));
-  tier.at("b").take(bucket, gift->epoch);
+  tier.at("b").take(bucket, gift->epoch, "a");
   EXPECT_TRUE(tier.at("a").given_over(bucket, "b"));
   EXPECT_TRUE(tier.at("a").own().has_copies(bucket));
   EXPECT_EQ(tier.at("a").give(bucket, "b")->epoch, 0U);

@@ -94,7 +94,7 @@ TEST(TakenBack, WhatIsTakenBackIsNotTakenOfABatchThatComesLate) {
 TEST(TakenBack, WhatIsTakenBackIsTheTakersWhereTheBatchCameFirst) {
   OvertakenTier tier;
   tier.hear_c();
-  tier.at("c").take(tier.moved, tier.epoch);
+  tier.at("c").take(tier.moved, tier.epoch, "a");
   tier.talk();
   EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
   EXPECT_GT(tier.at("c").own().epoch(tier.moved), 0U);
@@ -104,7 +104,7 @@ TEST(TakenBack, WhatIsTakenBackIsTheTakersWhereTheBatchCameFirst) {
 TEST(TakenBack, WhatIsTakenBackIsTheTakersWhereItSaysThatTheBatchHasCome) {
   OvertakenTier tier;
   tier.hear_c();
-  tier.at("c").take(tier.moved, tier.epoch);
+  tier.at("c").take(tier.moved, tier.epoch, "a");
   EXPECT_TRUE(tier.at("a").given_over(tier.moved, "c"));
   EXPECT_EQ(tier.at("a").own().epoch(tier.moved), 0U);
 }
@@ -271,7 +271,7 @@ TEST(TakenBack, WhatIsGivenIsTakenBackWhereItsGiverYields) {
 TEST(TakenBack, WhoSaysThatItHasWhatItWasGivenIsToldOfNothing) {
   GrownTier tier;
   Authority& a = tier.at("a");
-  tier.at("c").take(tier.moved, a.give(tier.moved, "c")->epoch);
+  tier.at("c").take(tier.moved, a.give(tier.moved, "c")->epoch, "a");
   tier.talk();
   ASSERT_EQ(a.own().epoch(tier.moved), 0U) << "a has let go of it";
   a.suspect("c");
