@@ -61,6 +61,7 @@ class OfOneProcess(Handoff):
         self.assertGreater(holder_requests("gave"), 10)
         self.assertEqual(origin.count(), 101)
         self.assertEqual(holder_requests("failed") + holder_requests("unknown"), 0)
+        self.assertEqual(tier.metric("ringside_holder_fallbacks_total"), 0)
 
 
 class OfProcesses(Handoff):
@@ -261,6 +262,7 @@ class OfProcesses(Handoff):
             self.assertTrue(self.get(path, self.fronts[1]).is_hit)
         failed = self.new.metric("ringside_holder_requests_total", result="failed")
         self.assertEqual(failed, 1, "one wait a holder, and not one a request")
+        self.assertEqual(self.new.metric("ringside_holder_fallbacks_total"), 1)
 
     def test_what_was_purged_does_not_come_back_from_a_holder_that_was_stopped(self):
         path = self.moved("/purged", 1)[0]
