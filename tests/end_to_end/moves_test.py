@@ -90,6 +90,45 @@ class OfOneProcess(Moves):
                        and tier.metric("ringside_buckets_away") == 0, "all to move")  # fmt: skip
             self.assertEqual(seek_in_all(), 0)
 
+    def check_cookies(self, *options) -> None:
+        origin = self.origin()
+        paths = [f"/{way}/{number}" for way in ("store", "strip") for number in range(20)]
+        for path in (*paths, "/pass"):
+            origin.on[path] = lambda turn: turn.reply(Set_Cookie="sid=alice; Path=/", set_cookie="b=2")
+        config = self.file(
+            "cookies.yaml",
+            "routes:\n"
+            "  - {name: kept, path: /store, cache: {set_cookie: store}}\n"
+            "  - {name: taken, path: /strip, cache: {set_cookie: strip}}\n"
+            "  - {name: rest}\n",
+        )
+        tier = self.up(2, origin, "--config", config, *options)
+
+        def ask() -> None:
+            for path in paths:
+                cookies = [value for name, value in tier.get(path).fields if name.lower() == "set-cookie"]
+                kept = ["sid=alice; Path=/", "b=2"] if path.startswith("/store") else []
+                self.assertEqual(cookies, kept, path)
+            tier.get("/pass")
+
+        for path in (*paths, "/pass"):  # who causes the fetch gets all cookies
+            self.assertEqual(tier.get(path).field("Set-Cookie"), "sid=alice; Path=/, b=2")
+        for replicas in (5, 2):
+            ringside("scale", replicas, "--admin", tier.admin)
+            ask()
+            if not options:
+                wait_until(lambda: not tier.json("/scale")["retiring"]
+                           and tier.metric("ringside_buckets_away") == 0, "all to move")  # fmt: skip
+            ask()
+        self.assertEqual(origin.count() - origin.count("/pass"), len(paths))
+        self.assertEqual(origin.count("/pass"), 5, "it is stored nowhere")
+
+    def test_cookies_move_as_they_were_stored(self):
+        self.check_cookies()
+
+    def test_cookies_are_filled_as_they_were_stored(self):
+        self.check_cookies("--move-rate", 0)
+
     def test_scale_follows_what_moves(self):
         origin = self.origin()
         tier = self.up(3, origin)
