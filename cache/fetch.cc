@@ -148,6 +148,7 @@ Task<std::optional<Action>> Fetch::ask() {
     // the plan is another one.
     if (fill_.was_looked_for && is_answered_meanwhile()) co_return std::nullopt;
     asked_for = asking_of(plan_);
+    if (fill_.was_let_down) core_.sheet.count("ringside_holder_fallbacks_total");
     asked = co_await ask_origin(core_, settings_, request_, context_, asked_for, allowed, outgoing);
   }
   times_.received = core_.core.now();

@@ -23,8 +23,8 @@ void count(CoreState& core, HolderAnswer answer) {
   core.sheet.count("ringside_holder_requests_total", answer);
 }
 
-// Who holds the bucket. Waits while not all that may hold it have been heard; unknown: for too
-// long.
+// Who holds the bucket. Waits until all that may hold it have been heard. Way::unknown: they were
+// not in time.
 Task<tier::Authority::Direction> find_holder(CoreState& core, shard::Bucket bucket,
                                              SteadyPoint deadline) {
   net::Waiter waiter(core.core);
@@ -146,7 +146,7 @@ class Walk {
     for (unsigned tried = 0; tried < limits::holders_tried; ++tried) {
       if (!next_) {
         auto direction = co_await find_holder(core_, bucket_, patience_);
-        was_let_down_ = was_let_down_ || direction.way == Way::unknown;
+        if (direction.way == Way::unknown) notes_.was_let_down = true;
         if (direction.way != Way::holder) co_return nullptr;
         next_ = std::move(direction.holder);
       }
@@ -155,7 +155,7 @@ class Walk {
       names_us_ = taker_is_gone_ = is_undecided_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
-      was_let_down_ = was_let_down_ || is_over_;
+      if (is_over_) notes_.was_let_down = true;
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
       // it yet. Or the other one is gone, and who gave it has not noticed yet. Or its taker has not
@@ -168,12 +168,9 @@ class Walk {
         tried = 0;
       }
     }
-    was_let_down_ = true;
+    if (!holders_.answers_for(bucket_)) notes_.was_let_down = true;
     co_return nullptr;
   }
-
-  // Whether the origin is asked because a holder failed, missed a purge, or was not found.
-  [[nodiscard]] bool was_let_down() const noexcept { return was_let_down_; }
 
  private:
   [[nodiscard]] bool was_asked(const std::string& name) const {
@@ -194,7 +191,7 @@ class Walk {
     }
     if (!answered) {
       count(core_, HolderAnswer::failed);
-      was_let_down_ = true;
+      notes_.was_let_down = true;
       core_.sheet.count_error(answered.error());
       // It is there, and waits for its origin still.
       const bool was_given_time = core_.core.steady_now() >= last;
@@ -236,7 +233,10 @@ class Walk {
     bool is_given = refusal.given > 0;
     holders_.change([&](tier::Authority& authority) {
       is_given = is_given && !authority.is_taken_back(holder.name, refusal.version);
-      if (is_given) return authority.take(bucket_, refusal.given, holder.name);
+      if (is_given) {
+        is_given = authority.take(bucket_, refusal.given, holder.name);
+        return;
+      }
       names_us_ = refusal.holder == core_.shared.name;
       if (names_us_) return;
       if (is_undecided_) return authority.denies(holder.name, bucket_);
@@ -265,7 +265,6 @@ class Walk {
   const std::vector<tier::Purges::Begun> begun_;
 
   bool is_over_ = false;
-  bool was_let_down_ = false;
   std::vector<std::string> asked_;
   net::Waiter waiter_;
   Milliseconds pause_ = limits::deadline_tick;
@@ -300,8 +299,6 @@ Task<Answer> ask_holder(CoreState& core, const Settings& settings, const http::R
   ++core.fills;
   auto answered = co_await walk.run();
   --core.fills;
-  const bool asks_origin = answered && *answered == nullptr;
-  if (asks_origin && walk.was_let_down()) core.sheet.count("ringside_holder_fallbacks_total");
   notes.was_looked_for = true;
   const bool may_keep = holders.may_keep(*bucket, notes.outcome.has_value());
   notes.is_passing = notes.is_passing || !may_keep;

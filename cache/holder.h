@@ -19,6 +19,7 @@ struct FillNotes {
   // of us, and so no purge would reach us by it.
   bool is_passing = false;
   bool was_looked_for = false;  // at others, which takes a while
+  bool was_let_down = false;    // a holder failed, had missed a purge, or was not found
 };
 
 // The source between the store and the origins (cache/origin.h, which has the parameters): the

@@ -90,20 +90,17 @@ void give_and_store(Transaction& transaction, const http::RequestHead& request,
 // While a bucket moves, what is stored for the request may lie at its holder, which is asked as the
 // origin would be: nothing of its answer is stored. Null: nobody is to be asked in the origin's
 // place.
-Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_stored(
-    Transaction& transaction, std::optional<metrics::Outcome>& outcome) {
+Task<Result<std::unique_ptr<hop::Exchange>>> ask_for_stored(Transaction& transaction,
+                                                            FillNotes& notes) {
   const RequestContext& context = transaction.context;
   if (!context.may_use_store || transaction.found.response) co_return nullptr;
-  FillNotes notes;
   const Asking asking;
   auto asked = co_await ask_holder(
       transaction.core, *transaction.settings, *transaction.request, context, asking,
       context.time_allowed,
       hop::passed_on(*transaction.request, false, context.method, *transaction.caller), notes);
-  if (notes.outcome == metrics::Outcome::peer_fill) {
-    outcome = notes.outcome;
-    transaction.status.detail = detail::peer_fill;
-  }
+  const bool is_fill = notes.outcome == metrics::Outcome::peer_fill;
+  if (is_fill) transaction.status.detail = detail::peer_fill;
   co_return asked;
 }
 
@@ -122,10 +119,12 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   ExchangeTimes times{core.core.now(), {}};
   // HEAD, several ranges and the like use the store and don't fill it. What fills it has been at
   // the holder before it comes here.
-  std::optional<metrics::Outcome> holders;
+  FillNotes notes;
   Result<std::unique_ptr<hop::Exchange>> asked{nullptr};
-  if (!context.may_fill_store) asked = co_await ask_for_stored(transaction, holders);
+  if (!context.may_fill_store) asked = co_await ask_for_stored(transaction, notes);
+  const bool is_fill = asked && notes.outcome == metrics::Outcome::peer_fill;
   if (asked && *asked == nullptr) {
+    if (notes.was_let_down) core.sheet.count("ringside_holder_fallbacks_total");
     asked = co_await ask_origin(
         core, *transaction.settings, request, context, Asking{}, context.time_allowed,
         hop::passed_on(request, context.hop.upgrades, context.method, *transaction.caller));
@@ -143,8 +142,9 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
   if (status == 101) co_return give_tunnel(transaction, *std::move(asked), response);
   const http::ResponseHead& head = (*asked)->head();
   // A miss where the store had been asked: only what it has no say in stays out of the hit rate.
-  transaction.outcome =
-      context.may_fill_store ? metrics::Outcome::miss : holders.value_or(metrics::Outcome::bypass);
+  transaction.outcome = context.may_fill_store ? metrics::Outcome::miss
+                        : is_fill              ? metrics::Outcome::peer_fill
+                                               : metrics::Outcome::bypass;
   const auto targets =
       invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
   if (!is_told) co_await tell_peers(core, context.host, targets);
@@ -158,11 +158,12 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
 }
 
 Task<bool> give_of_holder(Transaction& transaction, http::Response& response) {
-  std::optional<metrics::Outcome> holders;
-  auto asked = co_await ask_for_stored(transaction, holders);
-  if (!asked || *asked == nullptr || !holders) co_return false;
+  FillNotes notes;
+  auto asked = co_await ask_for_stored(transaction, notes);
+  const bool is_fill = notes.outcome == metrics::Outcome::peer_fill;
+  if (!asked || *asked == nullptr || !is_fill) co_return false;
   transaction.status.forward_status = (*asked)->head().status;
-  transaction.outcome = *holders;
+  transaction.outcome = metrics::Outcome::peer_fill;
   give_exchange(transaction, *std::move(asked), response);
   co_return true;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -143,7 +144,6 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
     if (!target) co_return report;
     stored.path_and_query = *std::move(target);
   }
-  const std::vector<tier::Peer> peers = core.shared.holders.reachable(Among::all);
   Relay relay(core);
   relay.method = "PURGE";
   relay.host = purged.host;
@@ -153,10 +153,17 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
   }
   // Twice: one that was told already may have been given it by one that was not.
   constexpr int rounds = 2;
-  for (int round = 0; round < rounds && report.missing.empty(); ++round) {
-    report.removed += co_await purge_by_steps(core, purged_prefix(stored));
+  for (int round = 0; round < rounds; ++round) {
+    const std::size_t removed = co_await purge_by_steps(core, purged_prefix(stored));
+    // What is removed again was fetched or given since.
+    if (round == 0) report.removed = removed;
+    std::vector<tier::Peer> peers = core.shared.holders.reachable(Among::all);
+    std::erase_if(peers, [&](const tier::Peer& peer) {
+      return std::find(report.missing.begin(), report.missing.end(), peer.name) !=
+             report.missing.end();
+    });
     if (peers.empty()) break;
-    report.missing = co_await relay.run(peers);
+    for (std::string& name : co_await relay.run(peers)) report.missing.push_back(std::move(name));
   }
   co_return report;
 }

@@ -68,7 +68,7 @@ class Replica final : public hop::Half {
 
   // Removes every stored response that is meant, of a URI under the query that the present rules
   // make of it; a flight for it that is in the air stores nothing. Returns how many. Thread-safe.
-  // `number`: where all replicas are told of it by who asks.
+  // `number`: given if the caller tells all replicas of it.
   std::size_t purge(const http::PurgeTarget& purged,
                     const std::optional<tier::PurgeNumber>& number = std::nullopt);
   // The same of one that is asked of this replica alone, which tells its peers. `end` is called

@@ -28,8 +28,8 @@ namespace ringside::shard {
 // taken by the others behind it, and many buckets move.
 //
 // The next choices for a bucket follow in the order of rendezvous, so that they stay when the table
-// is kept. Without a state, that for a bucket of the last member is who had it before that one
-// came.
+// is kept. Without a state, the first of them for a bucket of the last member is who had it before
+// that member came.
 class VBucket final : public Scheme {
  public:
   // Whose the buckets are, and were.

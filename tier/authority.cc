@@ -117,17 +117,18 @@ std::optional<Authority::Other> Authority::other_holder(Bucket bucket, std::stri
   return Other{to, is_given ? epoch : 0};
 }
 
-void Authority::take(Bucket bucket, Epoch given, std::string_view giver,
+bool Authority::take(Bucket bucket, Epoch given, std::string_view giver,
                      std::size_t known_buckets) {
-  take_one(bucket, given, giver);
+  const bool is_ours = take_one(bucket, given, giver);
   for (std::size_t i = known_buckets; i < own_.numbers.buckets; ++i) {
     const auto cut = static_cast<Bucket>(i);
-    if (told_ancestor(cut, known_buckets, *takers_.topology()) == bucket)
-      take_one(cut, given, giver);
+    if (told_ancestor(cut, known_buckets, *takers_.topology()) != bucket) continue;
+    take_one(cut, given, giver);
   }
+  return is_ours;
 }
 
-void Authority::take_one(Bucket bucket, Epoch given, std::string_view giver) {
+bool Authority::take_one(Bucket bucket, Epoch given, std::string_view giver) {
   highest_[bucket] = std::max(highest_[bucket], given);
   // Unless we have it already. It may come back before we know that it had arrived elsewhere.
   const bool is_older = own_.epochs[bucket] > 0 && given < own_.epochs[bucket];
@@ -136,11 +137,14 @@ void Authority::take_one(Bucket bucket, Epoch given, std::string_view giver) {
   const Known* const holder = holder_of(bucket);
   const bool is_passed_on =
       holder != nullptr && holder->peer.name != giver && holder->holdings.epoch(bucket) > given;
-  if (!takers_.has_any() || is_older || is_passed_on) return;
+  if (!takers_.has_any() || is_older) return is_older;
+  // The giver may take it for ours by now: it is to hear that it is not.
+  ++own_.version.number;
+  if (is_passed_on) return false;
   given_.erase(bucket);
   own_.epochs[bucket] = ++highest_[bucket];
   own_.copies[bucket] = false;
-  ++own_.version.number;
+  return true;
 }
 
 // What is stored here stays, until the taker has it.

@@ -104,9 +104,9 @@ class Authority {
                                                   bool is_empty);
   // The bucket was given to us, its taker as far as the giver knows. Where we know better, its
   // taker asks us next. Who has not heard of a cut gives what was cut of it, too:
-  // the giver knows so many buckets. It stays with another one that is known to hold it with a
-  // higher epoch. Not for what is_taken_back().
-  void take(shard::Bucket bucket, Epoch given, std::string_view giver,
+  // the giver knows so many buckets. Not for what is_taken_back(). False: it stays with another
+  // one, which is known to hold it with a higher epoch.
+  bool take(shard::Bucket bucket, Epoch given, std::string_view giver,
             std::size_t known_buckets = shard::bucket_count);
 
   // The giver has taken back what it gave us in earlier versions of its holdings (rule 5): what we
@@ -239,7 +239,7 @@ class Authority {
   [[nodiscard]] Known* find(std::string_view peer) noexcept;
   [[nodiscard]] const Known* find(std::string_view peer) const noexcept;
   void renumber(const MembershipPointer& before);
-  void take_one(shard::Bucket bucket, Epoch given, std::string_view giver);
+  bool take_one(shard::Bucket bucket, Epoch given, std::string_view giver);
   void keep_leavers(std::vector<Known> before);
   void forget_leavers(SteadyPoint now);
   void choose_takers();

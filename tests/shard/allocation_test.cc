@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "shard/schemes.h"
+#include "shard/split_tree.h"
 #include "tests/shard/some_topology.h"
 
 // Who has a key is asked for each request: the answer takes no memory. All of this program's `new`
@@ -43,14 +44,21 @@ namespace {
 TEST(Allocation, OfALookUpThereIsNoneInAnyScheme) {
   std::vector<std::string> keys;
   for (int i = 0; i < 1'000; ++i) keys.push_back("DE\n/page/" + std::to_string(i) + "\n");
+  std::vector<TopologyPointer> topologies;
   for (const SchemeEntry& entry : all_schemes()) {
-    const auto topology = topology_of(caches(11), entry.name);
+    topologies.push_back(topology_of(caches(11), entry.name));
+  }
+  const State cut{{{"", "", std::nullopt}, {keys[300], "", std::nullopt}}, {}};
+  topologies.push_back(topology_of(caches(11), "range", cut));
+  topologies.push_back(topology_of(caches(11), "split-tree", tree_of(20)));
+  topologies.push_back(topology_of(caches(11), "ring,a=nginx,b=rendezvous"));
+  for (const TopologyPointer& topology : topologies) {
     std::vector<ShardKey> hashed;
     for (const std::string& key : keys) hashed.push_back(key_of(key));
     const std::size_t before = allocations;
     std::size_t owned = 0;
     for (const ShardKey& key : hashed) owned += topology->owner(key) < 11 ? 1 : 0;
-    EXPECT_EQ(allocations, before) << entry.name;
+    EXPECT_EQ(allocations, before) << topology->scheme();
     EXPECT_EQ(owned, keys.size());
   }
   EXPECT_GT(allocations, 0U) << "they are counted";

@@ -103,12 +103,14 @@ TEST(Gift, WhatWasPassedOnIsNotTakenAgainFromAGiverThatDoesNotKnowThatItArrived)
   ASSERT_TRUE(passed_on);
   c.take(bucket, passed_on->epoch, "b");
   ASSERT_TRUE(b.given_over(bucket, "c"));
-  b.take(bucket, a.give(bucket, "b")->epoch, "a");
+  const HoldingsVersion version = b.own().version;
+  EXPECT_FALSE(b.take(bucket, a.give(bucket, "b")->epoch, "a"));
   EXPECT_EQ(b.own().epoch(bucket), 0U);
+  EXPECT_NE(b.own().version, version) << "a takes it for b's now, and is to hear that it is not";
 
   // Who can't be reached any more keeps nothing from us.
   b.failed("c", true, start);
-  b.take(bucket, 1, "a");
+  EXPECT_TRUE(b.take(bucket, 1, "a"));
   EXPECT_GT(b.own().epoch(bucket), c.own().epoch(bucket));
 }
 

@@ -13,7 +13,7 @@ class Listener:
 
     def __init__(self, serve):
         self._serve = serve
-        self._lock = threading.Lock()  # two may accept for a moment, where it refused in between
+        self._lock = threading.Lock()  # of the threads: who accepts adds to them
         self._threads: list[threading.Thread] = []
         self._socket = _bind(0)
         self.port = self._socket.getsockname()[1]
