@@ -363,7 +363,8 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
 // {} that were members | all are forgotten: one that is a member again is not told what it has
-// missed
+// missed. A replica that purges by itself forgets one, which gives others nothing for
+// `purges_remembered`
 constexpr size_t replicas_remembered = 1024;
 // {} at once and {} a second, a client and core | 429: a request by another method than GET, HEAD,
 // OPTIONS, POST, PUT, PATCH and DELETE, since any answer to it makes its URL invalid everywhere

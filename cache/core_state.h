@@ -12,6 +12,7 @@
 #include "cache/flight_table.h"
 #include "cache/holders.h"
 #include "cache/missed_purges.h"
+#include "cache/own_purges.h"
 #include "cache/purge_log.h"
 #include "cache/settings.h"
 #include "cache/stalled.h"
@@ -44,8 +45,8 @@ struct Shared {
   MissedPurges missed;
   Holders holders;
   PurgeLog purges;
+  OwnPurges own_purges{mark};
   hop::TopologyNews topologies;
-  std::atomic<std::uint64_t> invalidations{0};  // that have a number of our own, by our mark
   BucketSource source{store, flights, uncacheable, holders};
   // Of other replicas, into this one.
   struct Moved {

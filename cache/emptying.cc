@@ -47,8 +47,8 @@ Task<bool> heed(CoreState& core, const MissedPurges::News& news) {
     if (news.purges) purges.end_all_up_to(*news.purges);
     missed.emptied(news);
 
-    log::warning("{}: sidecar {} says that purges were missed: {} stored responses dropped",
-                 core.shared.name, news.sidecar, removed);
+    log::warning("{}: {} says that purges were missed: {} stored responses dropped",
+                 core.shared.name, news.issuer, removed);
   }
 }
 

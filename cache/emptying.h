@@ -17,8 +17,8 @@ namespace ringside::cache {
 // responses went.
 Task<std::size_t> purge_by_steps(CoreState& core, std::string prefix);
 
-// What the sidecar that asks says that this replica has missed (internal::missed); nullopt:
-// nothing.
+// What the sidecar or replica that asks says that this replica has missed (internal::missed);
+// nullopt: nothing.
 [[nodiscard]] std::optional<MissedPurges::News> told_news(const RequestContext& context,
                                                           const http::Fields& request);
 

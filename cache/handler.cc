@@ -111,14 +111,15 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   const RequestContext& context = transaction_.context;
   if (const auto looked = look(); !looked) co_return refuse(looked.error(), response);  // 15, 16
   if (transaction_.is_explained) co_return explain_to_sidecar(response);
-  if (const auto news = told_news(context, request.fields)) {
-    const bool heeded = co_await heed(transaction_.core, *news);
-    if (!heeded) co_return refuse(not_empty_yet(), response);
+  const auto news = told_news(context, request.fields);
+  if (news && !co_await heed(transaction_.core, *news)) {
+    co_return refuse(not_empty_yet(), response);
   }
   if (context.hop.answer_here) {
     // Who does not hear of it gives nothing that anybody takes: an invalidation is not reported.
     static_cast<void>(co_await relay(transaction_));
     answer_options(response);
+    if (news) response.fields.add(http::internal::heeded, fmt::to_string(news->number));
     co_return transaction_.tell_topology(response);
   }
   if (context.method == "PURGE") co_return co_await purge(response);
@@ -314,9 +315,6 @@ void Handler::answer_options(http::Response& response) {
     make_purge_response(response, *removed, transaction_.now());
   } else {
     http::make_options_response(response, transaction_.now());
-  }
-  if (const auto news = told_news(transaction_.context, fields)) {
-    response.fields.add(http::internal::heeded, fmt::to_string(news->number));
   }
   if (transaction_.is_from_impostor) response.fields.add(http::internal::unproven, "1");
 }

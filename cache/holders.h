@@ -104,6 +104,14 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.reachable(among);
   }
+  [[nodiscard]] bool has_peers() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.has_peers();
+  }
+  [[nodiscard]] std::vector<std::string> unreachable() const {
+    const std::lock_guard lock(mutex_);
+    return authority_.unreachable();
+  }
   [[nodiscard]] std::size_t away() const {
     const std::lock_guard lock(mutex_);
     return authority_.away();

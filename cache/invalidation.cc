@@ -15,6 +15,15 @@ std::size_t invalidate_uri(Shared& shared, const Settings& settings, std::string
 
 }  // namespace
 
+std::size_t invalidate_uris(Shared& shared, const Settings& settings, std::string_view host,
+                            const std::vector<std::string>& targets) {
+  std::size_t removed = 0;
+  for (const std::string& target : targets) {
+    removed += invalidate_uri(shared, settings, host, target);
+  }
+  return removed;
+}
+
 std::optional<std::string> stored_path_and_query(const Settings& settings, std::string_view host,
                                                  std::string_view path_and_query) {
   http::Target target;
@@ -31,9 +40,7 @@ std::vector<std::string> invalidate_after(Shared& shared, const Settings& settin
   auto targets = http::invalidated_targets(context.method, context.host, context.target,
                                            response.status, response.fields);
   if (!targets.empty() && context.from_sidecar) shared.purges.begin_unnumbered(now);
-  for (const std::string& target : targets) {
-    invalidate_uri(shared, settings, context.host, target);
-  }
+  invalidate_uris(shared, settings, context.host, targets);
   return targets;
 }
 

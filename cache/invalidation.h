@@ -18,6 +18,11 @@ namespace ringside::cache {
                                                                std::string_view host,
                                                                std::string_view path_and_query);
 
+// Forgets what is stored for these paths and queries of a host, whatever the shard key. `host` is
+// in its normal form. How many stored responses went.
+std::size_t invalidate_uris(Shared& shared, const Settings& settings, std::string_view host,
+                            const std::vector<std::string>& targets);
+
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
 // see http::invalidated_targets, which it returns. What lies on other replicas the sidecar tells
 // them, and us its number.

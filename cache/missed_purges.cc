@@ -33,7 +33,7 @@ MissedPurges::Next MissedPurges::next(const News& news,
 }
 
 bool MissedPurges::is_old(const News& news) const {
-  const auto known = heeded_.find(news.sidecar);
+  const auto known = heeded_.find(news.issuer);
   return known != heeded_.end() && news.number <= known->second;
 }
 
@@ -47,7 +47,7 @@ void MissedPurges::emptied(const News& news) {
   {
     const std::lock_guard lock(mutex_);
     if (heeded_.size() >= limits::sidecars_heeded) heeded_.clear();
-    auto& known = heeded_[news.sidecar];
+    auto& known = heeded_[news.issuer];
     known = std::max(known, news.number);
     is_emptying_ = false;
     waiting.swap(waiting_);

@@ -14,13 +14,14 @@
 
 namespace ringside::cache {
 
-// What this replica has heeded of what sidecars say that it has missed (internal::missed). Whoever
+// What this replica has heeded of what others say that it has missed (internal::missed): sidecars,
+// and replicas that were asked themselves. Whoever
 // brings news empties the store first; of those who bring some at the same time, on whatever core,
 // one does and the others wait. Thread-safe. docs/decisions/missed-purges.md.
 class MissedPurges {
  public:
   struct News {
-    std::string sidecar;
+    std::string issuer;
     std::uint64_t number = 0;
     std::optional<tier::PurgeNumber> purges{};  // what was missed is among those up to this one
   };
@@ -38,7 +39,7 @@ class MissedPurges {
   [[nodiscard]] bool is_old(const News& news) const;  // the lock is held
 
   std::mutex mutex_;
-  std::unordered_map<std::string, std::uint64_t> heeded_;  // by sidecar
+  std::unordered_map<std::string, std::uint64_t> heeded_;  // by issuer
   bool is_emptying_ = false;
   std::vector<std::shared_ptr<net::Waiter::Bell>> waiting_;
 };

@@ -13,6 +13,12 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Pee
   const auto& membership = core.settings->membership;
   if (question.host.empty()) question.host = peer.address.text();
   if (question.method == "OPTIONS") question.fields += "Max-Forwards: 0\r\n";
+  const auto news = core.shared.own_purges.news(peer.name);
+  if (news) {
+    question.fields +=
+        fmt::format("{}: {} {}\r\n{}: {}\r\n", http::internal::missed, news->last.issuer,
+                    news->number, http::internal::purges_done, tier::to_text(news->last));
+  }
   question.fields += fmt::format(
       "{}: {}\r\n", http::internal::topology,
       membership ? std::string_view(membership->topology_id) : http::internal::no_topology);
@@ -29,6 +35,10 @@ Task<Result<std::unique_ptr<hop::Exchange>>> ask_peer(CoreState& core, tier::Pee
   const auto answered = co_await exchange->ask(peer.address, request, limits);
   if (!answered) co_return answered.error();
   hear_topology(core, exchange->head());
+  const auto heeded = exchange->head().fields.first(http::internal::heeded);
+  if (news && heeded == fmt::to_string(news->number)) {
+    core.shared.own_purges.heeded(peer.name, news->number);
+  }
   const int status = exchange->head().status;
   if (status / 100 != 2) {
     co_return Error{ErrorKind::overloaded, ErrorSource::peer, Retry::no,

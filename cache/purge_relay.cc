@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -26,10 +25,8 @@ using Scope = http::PurgeTarget::Scope;
 // One that goes on to some peers.
 class Relay {
  public:
-  explicit Relay(CoreState& core) : core_(core) {
+  Relay(CoreState& core, const tier::PurgeNumber& number) : core_(core) {
     fields.add(http::internal::relayed, core.shared.name);
-  }
-  Relay(CoreState& core, const tier::PurgeNumber& number) : Relay(core) {
     fields.add(http::internal::purge, tier::to_text(number));
     if (number.settled) {
       fields.add(http::internal::purge_settled, fmt::format_int(*number.settled).c_str());
@@ -85,6 +82,19 @@ class Relay {
   Join asked_;
   std::vector<std::string> missing_;
 };
+
+// A purge of our own goes to all peers. Who has not confirmed it is told so with what it is asked
+// next: if it can be reached, that is soon. Returns the names of those.
+Task<std::vector<std::string>> tell_all(CoreState& core, Relay& relay) {
+  const auto peers = core.shared.holders.reachable(Among::all);
+  std::vector<std::string> missing = core.shared.holders.unreachable();
+  for (std::string& name : co_await relay.run(peers)) missing.push_back(std::move(name));
+  for (const std::string& name : missing) core.shared.own_purges.missed(name);
+  core.shared.holders.change([&](tier::Authority& authority) {
+    for (const std::string& name : missing) authority.suspect(name);
+  });
+  co_return missing;
+}
 
 // What the sidecar follows.
 bool is_of_our_topology(const Transaction& transaction) {
@@ -144,41 +154,35 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
     if (!target) co_return report;
     stored.path_and_query = *std::move(target);
   }
-  Relay relay(core);
+  const OwnPurges::Issued purge(core.shared.own_purges);
+  {
+    const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
+    report.removed = co_await purge_by_steps(core, purged_prefix(stored));
+  }
+  Relay relay(core, purge.number());
   relay.method = "PURGE";
   relay.host = purged.host;
   if (purged.scope == Scope::uri) relay.target = {purged.path_and_query, {}, false};
   if (purged.scope == Scope::below) {
     relay.fields.add(http::internal::purge_below, purged.path_and_query);
   }
-  // Twice: one that was told already may have been given it by one that was not.
-  constexpr int rounds = 2;
-  for (int round = 0; round < rounds; ++round) {
-    const std::size_t removed = co_await purge_by_steps(core, purged_prefix(stored));
-    // What is removed again was fetched or given since.
-    if (round == 0) report.removed = removed;
-    std::vector<tier::Peer> peers = core.shared.holders.reachable(Among::all);
-    std::erase_if(peers, [&](const tier::Peer& peer) {
-      return std::find(report.missing.begin(), report.missing.end(), peer.name) !=
-             report.missing.end();
-    });
-    if (peers.empty()) break;
-    for (std::string& name : co_await relay.run(peers)) report.missing.push_back(std::move(name));
-  }
+  report.missing = co_await tell_all(core, relay);
   co_return report;
 }
 
 Task<void> tell_peers(CoreState& core, const std::string& host,
                       const std::vector<std::string>& targets) {
-  if (targets.empty()) co_return;
-  const auto peers = core.shared.holders.reachable(Among::all);
-  if (peers.empty()) co_return;
-  const tier::PurgeNumber number{core.shared.mark, ++core.shared.invalidations};
-  { const PurgeLog::Applying applying(core.shared.purges, number, core.core.steady_now()); }
-  Relay relay(core, number);
+  if (targets.empty() || !core.shared.holders.has_peers()) co_return;
+  const OwnPurges::Issued purge(core.shared.own_purges);
+  {
+    // Again: it may have come back since, from a peer that had it still.
+    const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
+    invalidate_uris(core.shared, *core.settings, host, targets);
+  }
+  Relay relay(core, purge.number());
   relay.host = host;
   for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
-  static_cast<void>(co_await relay.run(peers));
+  static_cast<void>(co_await tell_all(core, relay));
 }
 
 }  // namespace ringside::cache

@@ -21,9 +21,8 @@ Task<std::vector<std::string>> relay(const Transaction& transaction);
 [[nodiscard]] http::PurgeTarget purged_by(const Transaction& transaction);
 
 // A purge that is asked of this replica alone, by a client or its admin page. It goes on to all
-// peers that can be reached, so that what it removes does not come back from them. It has no
-// number: a peer that misses one of a sidecar's is told so by that one, and we have nothing of the
-// kind.
+// peers, under a number of our own, so that what it removes does not come back from them. Those
+// whom the report names as missing empty their stores when they hear of us (OwnPurges).
 Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged);
 
 // Whether who asks tells other members what its request makes invalid, and they pass it on. A
@@ -31,9 +30,7 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged);
 // asked before the request's content is pulled.
 [[nodiscard]] bool is_told_by_sidecar(const Transaction& transaction);
 
-// Where it is not: what an origin's answer to us has made invalid here goes on likewise, under a
-// number of our own. All peers hear of it: who does not know a number is taken for one that missed
-// it.
+// Where it is not: what an origin's answer to us has made invalid here goes on likewise.
 Task<void> tell_peers(CoreState& core, const std::string& host,
                       const std::vector<std::string>& targets);
 

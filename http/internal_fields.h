@@ -107,15 +107,15 @@ inline constexpr std::string_view relayed = "Ringside-Relayed";
 // With the answer to a PURGE: who has not confirmed what was passed on to it. A line for each name.
 inline constexpr std::string_view not_relayed = "Ringside-Not-Relayed";
 // With an answer to `fill` or `move`: how far the holder had come with the purges of each issuer
-// when it looked for it. With `missed`: up to which number the sidecar's purges are done once the
+// when it looked for it. With `missed`: up to which number the asker's purges are done once the
 // store is empty.
 inline constexpr std::string_view purges_done = "Ringside-Purges-Done";
 
-// To the replica: that it has not confirmed all purges and invalidations of this sidecar: the
-// sidecar's mark, a space, and the number of the last one. A replica that has not heeded that
+// To the replica: that it has not confirmed all purges and invalidations of who asks: that one's
+// mark, a space, and the number of the last one. A replica that has not heeded that
 // number yet empties its store before it answers.
 inline constexpr std::string_view missed = "Ringside-Missed";
-// To the sidecar, with the answer to an OPTIONS that says so: that number. Without it, it was not
+// To who asks, with the answer to an OPTIONS that says so: that number. Without it, it was not
 // heeded.
 inline constexpr std::string_view heeded = "Ringside-Heeded";
 // To a member, with answers over HTTP/1.1: the versions of the link (link/frame.h) that are spoken

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -14,7 +13,7 @@ namespace ringside::sidecar {
 // Numbers what one issuer tells the replicas, and knows which of it is under way. Thread-safe.
 class PurgeIssuer {
  public:
-  explicit PurgeIssuer(std::string mark) : mark_(std::move(mark)) {}
+  explicit PurgeIssuer(std::string mark) : numbering_(std::move(mark)) {}
 
   // One more, which is under way while this lives.
   class Issued {
@@ -36,19 +35,18 @@ class PurgeIssuer {
  private:
   tier::PurgeNumber begin() {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t number = ++issued_;
-    under_way_.insert(number);
-    return {mark_, number, *under_way_.begin() - 1};
+    tier::PurgeNumber purge = numbering_.begin();
+    issued_ = purge.number;
+    return purge;
   }
   void end(std::uint64_t number) {
     const std::lock_guard lock(mutex_);
-    under_way_.erase(number);
+    numbering_.end(number);
   }
 
-  const std::string mark_;
   std::atomic<std::uint64_t> issued_{0};
   std::mutex mutex_;
-  std::set<std::uint64_t> under_way_;
+  tier::PurgeNumbering numbering_;
 };
 
 }  // namespace ringside::sidecar

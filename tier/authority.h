@@ -186,9 +186,12 @@ class Authority {
   [[nodiscard]] bool is_draining(std::string_view peer) const noexcept;
   // Nullopt: there is none of that name, or it can't be reached.
   [[nodiscard]] std::optional<Peer> peer(std::string_view name) const;
+  [[nodiscard]] bool has_peers() const noexcept { return !peers_.empty(); }
   // Who can be reached: leavers, or all.
   enum class Among { leavers, all };
   [[nodiscard]] std::vector<Peer> reachable(Among among) const;
+  // The names of those who can't be.
+  [[nodiscard]] std::vector<std::string> unreachable() const;
 
   // --- Whom to ask for their holdings, telling them of our own.
 

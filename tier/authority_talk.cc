@@ -236,6 +236,14 @@ std::vector<Peer> Authority::reachable(Among among) const {
   return peers;
 }
 
+std::vector<std::string> Authority::unreachable() const {
+  std::vector<std::string> names;
+  for (const Known& known : peers_) {
+    if (known.state == State::unreachable) names.push_back(known.peer.name);
+  }
+  return names;
+}
+
 // Nobody is believed that one is there: each hears it for itself, and tells of it only then. So one
 // that is gone is forgotten by all.
 void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {

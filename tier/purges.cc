@@ -60,6 +60,11 @@ std::optional<PurgeNumber> parse_purge_number(std::string_view text, std::string
   return PurgeNumber{std::string(parts->first), *number, number_in(settled)};
 }
 
+PurgeNumber PurgeNumbering::begin() {
+  under_way_.insert(++issued_);
+  return {issuer_, issued_, *under_way_.begin() - 1};
+}
+
 NumberSet NumberSet::all_up_to(std::uint64_t number) {
   NumberSet set;
   set.is_empty_ = false;

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -25,6 +27,23 @@ struct PurgeNumber {
 // `settled` in decimal digits; anything else is none.
 [[nodiscard]] std::optional<PurgeNumber> parse_purge_number(std::string_view text,
                                                             std::string_view settled = {});
+
+// Numbers what one issuer tells, and knows which of it is under way. A value; not thread-safe.
+class PurgeNumbering {
+ public:
+  // `issuer` as in PurgeNumber.
+  explicit PurgeNumbering(std::string issuer) : issuer_(std::move(issuer)) {}
+  // One more, which is under way until end().
+  [[nodiscard]] PurgeNumber begin();
+  void end(std::uint64_t number) { under_way_.erase(number); }
+  // The last one that was begun.
+  [[nodiscard]] PurgeNumber last() const { return {issuer_, issued_}; }
+
+ private:
+  std::string issuer_;
+  std::uint64_t issued_ = 0;
+  std::set<std::uint64_t> under_way_;
+};
 
 // Numbers of one issuer: all up to one, and some beyond, which came before those that are missing.
 class NumberSet {

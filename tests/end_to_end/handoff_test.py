@@ -289,18 +289,21 @@ class OfProcesses(Handoff):
         def by_prefix(path):
             return self.new.administer("POST", "/purge", {"prefix": f"http://{HOST}{path}"})
 
-        paths = self.moved("/purged", 4)
+        def by_unsafe_method(path):
+            return self.new.ask("POST", path, fields={"Host": HOST})
+
+        paths = self.moved("/purged", 5)
         for path in paths:
             self.source.on[path] = lambda turn: turn.reply(200, b"old")
             self.assertEqual(self.get(path).body, b"old")
         self.add_replica(*self.fronts)
-        for path, purge in zip(paths, (by_client, by_admin, by_prefix)):
+        for path, purge in zip(paths, (by_client, by_admin, by_prefix, by_unsafe_method)):
             self.source.on[path] = lambda turn: turn.reply(200, b"new")
             purged = purge(path)
             self.assertEqual(purged.status, 200, purged.text)
             answer = self.get(path)
             self.assertEqual((answer.body, answer.replica), (b"new", "cache-3"))
-        self.assertTrue(is_fill(self.get(paths[3])), "what is not purged is asked of its holder")
+        self.assertTrue(is_fill(self.get(paths[4])), "what is not purged is asked of its holder")
         self.old[0].freeze()
         purged = by_client(paths[0])
         self.assertEqual((purged.status, "not confirmed by cache-0" in purged.text), (502, True))

@@ -34,6 +34,9 @@ struct ChangingScene {
   }
   [[nodiscard]] std::string any_page() { return page(world.random().below(pages)); }
   [[nodiscard]] Endpoint any_sidecar() { return tier.address(world.random().below(2)); }
+  [[nodiscard]] Endpoint any_replica() {
+    return port_of(tier.replica_machine(world.random().below(tier.replicas())));
+  }
 
   void change_members() {
     const std::uint64_t what = world.random().below(3);
@@ -55,8 +58,9 @@ struct ChangingScene {
     }
   }
 
-  // What is said by then, nobody is given any more.
-  void change_page() {
+  enum class Asked { sidecar, replica };
+  // What is said by then, nobody is given any more, whoever was asked to change it.
+  void change_page(Asked who = Asked::sidecar) {
     const std::string target = any_page();
     const auto meanwhile = client.begin(tier.address(1), get_request(target));
     world.run_for(Milliseconds{world.random().below(12)});
@@ -64,7 +68,7 @@ struct ChangingScene {
     changed.insert(target);
     const bool is_purge = world.random().below(2) == 0;
     const auto request = is_purge ? purge_request(target) : post_request(target);
-    const auto done = author.ask(any_sidecar(), request);
+    const auto done = author.ask(who == Asked::sidecar ? any_sidecar() : any_replica(), request);
     EXPECT_EQ(done.reply.status, 200) << done.reply.body;
     EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, scene_patience));
     for (std::size_t round = 0; round < 3; ++round) {

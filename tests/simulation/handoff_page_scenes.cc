@@ -88,6 +88,19 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
   scene.expect_all_else_is_there();
 }
 
+// No sidecar tells others of what that removes, be the replica the page's owner, its holder or
+// neither.
+void one_replica_alone_is_asked(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  for (std::size_t round = 0; round < share_of(6, less().requests); ++round) {
+    scene.change_members();
+    scene.tell_some();
+    scene.change_page(ChangingScene::Asked::replica);
+    scene.change_page(ChangingScene::Asked::replica);
+  }
+  scene.expect_all_else_is_there();
+}
+
 // One that leaves has missed a purge: what it gives is what the purge removes.
 void leaver_missed_a_purge(std::uint64_t seed) {
   ChangingScene scene(seed);
@@ -369,6 +382,7 @@ constexpr auto scenes_of_pages = std::to_array<HandoffScene>({
     {"PagesChangeMeanwhile", pages_change_meanwhile, 20},
     {"OneSidecarNeverHearsOfIt", one_sidecar_never_hears_of_it, 20},
     {"UnsafeMethodsInMidMove", unsafe_methods_in_mid_move, 20},
+    {"OneReplicaAloneIsAsked", one_replica_alone_is_asked, 20},
     {"NewcomerIsNotKnownYet", newcomer_is_not_known_yet, 10},
     {"HolderSleepsThroughAPurge", holder_sleeps_through_a_purge, 10},
     {"LeaverMissedAPurge", leaver_missed_a_purge, 10},

@@ -286,6 +286,20 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        "WhoMissesAReplicasPurgeIsNotTold",
+        "OneMissesWhatAnotherIsAsked",
+        100,
+        (
+            Edit(
+                RELAY,
+                "for (const std::string& name : missing) core.shared.own_purges.missed(name);",
+                "for (const std::string& name : missing) {\n"
+                "    if (!MUTANT) core.shared.own_purges.missed(name);\n"
+                "  }",
+            ),
+        ),
+    ),
+    Mutant(
         "ABucketIsTakenBeforeWhatIsStoredOfItHasCome",
         "NewPagesInMovingBuckets",
         100,

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/limits.h"
+#include "tier/purges.h"
+
+namespace ringside::cache {
+
+// What this replica tells its peers to remove of its own accord (purge_relay.h), and who has not
+// confirmed it. Those hear of it with whatever they are asked next, and empty their stores before
+// they answer (MissedPurges): docs/decisions/missed-purges.md. Thread-safe.
+class OwnPurges {
+ public:
+  // `mark` tells this replica, and this run of it, from all others.
+  explicit OwnPurges(std::string mark) : numbering_(std::move(mark)) {}
+
+  // One more, which is under way while this lives. Who has not confirmed it is missed() by then.
+  class Issued {
+   public:
+    explicit Issued(OwnPurges& purges) : purges_(purges), number_(purges.begin()) {}
+    ~Issued() { purges_.end(number_.number); }
+    Issued(const Issued&) = delete;
+    Issued& operator=(const Issued&) = delete;
+    [[nodiscard]] const tier::PurgeNumber& number() const noexcept { return number_; }
+
+   private:
+    OwnPurges& purges_;
+    const tier::PurgeNumber number_;
+  };
+
+  // `peer` has not confirmed all that was begun so far.
+  void missed(std::string_view peer) {
+    const std::lock_guard lock(mutex_);
+    // Whoever is forgotten gives nothing to those who know the number (tier/purges.h).
+    if (missed_.size() == limits::replicas_remembered) missed_.erase(missed_.begin());
+    missed_.insert_or_assign(std::string(peer), numbering_.last().number);
+  }
+  // What it is to be told: what it has missed is among those up to the last one, and the number of
+  // the news is that of what it missed last. Nullopt: nothing.
+  struct News {
+    std::uint64_t number = 0;
+    tier::PurgeNumber last;
+  };
+  [[nodiscard]] std::optional<News> news(std::string_view peer) const {
+    const std::lock_guard lock(mutex_);
+    const auto row = missed_.find(peer);
+    if (row == missed_.end()) return std::nullopt;
+    return News{row->second, numbering_.last()};
+  }
+  // It has emptied its store because of these news. What it has missed since is still to be told.
+  void heeded(std::string_view peer, std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto row = missed_.find(peer);
+    if (row != missed_.end() && row->second <= number) missed_.erase(row);
+  }
+
+ private:
+  tier::PurgeNumber begin() {
+    const std::lock_guard lock(mutex_);
+    return numbering_.begin();
+  }
+  void end(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    numbering_.end(number);
+  }
+
+  mutable std::mutex mutex_;
+  tier::PurgeNumbering numbering_;
+  std::map<std::string, std::uint64_t, std::less<>> missed_;  // by peer
+};
+
+}  // namespace ringside::cache
