@@ -362,9 +362,8 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // {} that a replica knows to have told it what it has missed | all are forgotten, and one that
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
-// {} that were members | all are forgotten: one that is a member again is not told what it has
-// missed. A replica that purges by itself forgets one, which gives others nothing for
-// `purges_remembered`
+// {} that were members | a sidecar forgets all, and does not tell one that is a member again what
+// it has missed; a replica that purges by itself forgets one
 constexpr size_t replicas_remembered = 1024;
 // {} at once and {} a second, a client and core | 429: a request by another method than GET, HEAD,
 // OPTIONS, POST, PUT, PATCH and DELETE, since any answer to it makes its URL invalid everywhere

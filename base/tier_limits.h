@@ -117,6 +117,10 @@ constexpr size_t purge_issuer_size_bytes = 64;
 constexpr size_t purges_beyond = 256;
 // {} since the last of an issuer's | what a holder gives that does not know of it is stored again
 constexpr Milliseconds purges_remembered{600'000};
+// {} for a holder to hear of the purges that the asker knows; after that in vain, {} in which the
+// same core does not wait for it | the origin is asked
+constexpr Milliseconds purges_patience{150};
+constexpr Milliseconds purges_patience_pause{10'000};
 // {} for a sidecar to tell the number of what an unsafe method has made invalid | it counts as told
 constexpr Milliseconds number_patience{2'000};
 

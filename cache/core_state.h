@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -132,6 +134,9 @@ struct CoreState {
   StalledList stalled;
   std::size_t refreshes = 0;  // in the background, at this moment
   std::size_t fills = 0;      // requests to holders that wait for a head, at this moment
+  // Holders that had not heard of a purge when limits::purges_patience was over: until when nobody
+  // waits for that.
+  std::map<std::string, SteadyPoint, std::less<>> behind_until{};
 };
 
 }  // namespace ringside::cache

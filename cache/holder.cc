@@ -136,7 +136,6 @@ class Walk {
         patience_(std::min(deadline, core.core.steady_now() + limits::holdings_patience)),
         request_(request),
         notes_(notes),
-        begun_(core.shared.purges.begun(core.core.steady_now())),
         waiter_(core.core) {
     request_.reads_fields = true;
   }
@@ -151,19 +150,21 @@ class Walk {
         next_ = std::move(direction.holder);
       }
       const tier::Peer holder = *std::exchange(next_, std::nullopt);
+      co_await wait_for_number();
       is_its_taker_ = std::exchange(names_its_taker_, false);
-      names_us_ = taker_is_gone_ = is_undecided_ = false;
+      names_us_ = taker_is_gone_ = is_undecided_ = is_behind_ = false;
       asked_.push_back(holder.name);
       auto answered = co_await ask(holder);
       if (is_over_) notes_.was_let_down = true;
       if (!answered || *answered != nullptr || is_over_) co_return answered;
       // One of two, of which we may be one, has given it to the other: that one has not heard of
       // it yet. Or the other one is gone, and who gave it has not noticed yet. Or its taker has not
-      // heard all the others yet.
-      const bool is_soon_known =
-          names_us_ || taker_is_gone_ || is_undecided_ || (next_ && was_asked(next_->name));
-      if (is_soon_known && core_.core.steady_now() < patience_) {
-        co_await waiter_.wait(std::min(core_.core.steady_now() + pause_, patience_));
+      // heard all the others yet. Or a purge is on its way to the holder.
+      const bool is_soon_known = names_us_ || taker_is_gone_ || is_undecided_ || is_behind_ ||
+                                 (next_ && was_asked(next_->name));
+      const SteadyPoint until = is_behind_ ? purges_patience_ : patience_;
+      if (is_soon_known && core_.core.steady_now() < until) {
+        co_await waiter_.wait(std::min(core_.core.steady_now() + pause_, until));
         pause_ *= 2;
         tried = 0;
       }
@@ -180,6 +181,8 @@ class Walk {
   // Null: this one leads nowhere.
   Task<Answer> ask(const tier::Peer& holder) {
     request_.peer = holder.name;
+    // What begins later is minded by the flight.
+    const auto begun = core_.shared.purges.begun(core_.core.steady_now());
     const Milliseconds wait = settings_.first_byte_timeout + limits::replica_answer_allowance;
     const SteadyPoint last = std::min(core_.core.steady_now() + wait, deadline_);
     const hop::UpstreamLimits limits{settings_.connect_timeout, wait, last};
@@ -220,13 +223,49 @@ class Walk {
     }
     const auto done = head.fields.first(http::internal::purges_done).value_or(std::string_view{});
     // It has not heard of all purges that we have: what it gives may be what they remove.
-    is_over_ = !tier::are_done(begun_, done);
-    if (is_over_) co_return nullptr;
+    if (!tier::are_done(begun, done)) {
+      // What it has just fetched is not asked for again: that may cost its origin as much.
+      const bool is_stored_there = outcome_of(head) == metrics::Outcome::peer_fill;
+      is_over_ = !is_stored_there || !wait_for_purges(holder);
+      co_return nullptr;
+    }
+    core_.behind_until.erase(holder.name);
     notes_.outcome = outcome_of(head);
     const auto beyond = head.fields.first(http::internal::age_beyond).value_or(std::string_view{});
     notes_.is_passing = head.fields.has(http::internal::unknown_asker);
     notes_.age_beyond = std::min(milliseconds_in(beyond, {}), Milliseconds{Seconds{1}});
     co_return std::move(exchange);
+  }
+
+  // Something was removed here whose number is told in a moment: until then nobody is known to have
+  // done it.
+  Task<void> wait_for_number() {
+    const SteadyPoint until =
+        std::min(core_.core.steady_now() + limits::purges_patience, patience_);
+    while (core_.core.steady_now() < until &&
+           core_.shared.purges.awaits_number(core_.core.steady_now())) {
+      co_await waiter_.wait(std::min(core_.core.steady_now() + limits::deadline_tick, until));
+    }
+  }
+
+  // A purge is told to all at once: most often it arrives there in a moment. Where it does not,
+  // each holder costs a core one wait, not one a request. False: nobody waits for it (any more).
+  bool wait_for_purges(const tier::Peer& holder) {
+    const SteadyPoint now = core_.core.steady_now();
+    if (core_.shared.purges.awaits_number(now)) return false;  // that is not the holder's
+    if (purges_patience_ == SteadyPoint()) {
+      purges_patience_ = std::min(now + limits::purges_patience, patience_);
+    }
+    const auto row = core_.behind_until.find(holder.name);
+    const bool is_waited_for = row == core_.behind_until.end() || row->second <= now;
+    is_behind_ = is_waited_for && now < purges_patience_;
+    if (is_behind_) {
+      next_ = holder;
+    } else if (is_waited_for) {
+      if (core_.behind_until.size() >= limits::replicas_remembered) core_.behind_until.clear();
+      core_.behind_until[holder.name] = now + limits::purges_patience_pause;
+    }
+    return is_behind_;
   }
 
   void heed(const tier::Peer& holder, const Refusal& refusal) {
@@ -261,9 +300,6 @@ class Walk {
   const SteadyPoint patience_;  // for who may hold it to say so
   hop::UpstreamRequest request_;
   FillNotes& notes_;
-  // Before it was asked: what begins later is minded by the flight.
-  const std::vector<tier::Purges::Begun> begun_;
-
   bool is_over_ = false;
   std::vector<std::string> asked_;
   net::Waiter waiter_;
@@ -274,6 +310,8 @@ class Walk {
   bool names_us_ = false;           // the last refusal
   bool taker_is_gone_ = false;      // to whom the holder has given it
   bool is_undecided_ = false;       // who was asked may be the holder soon
+  bool is_behind_ = false;          // it has not heard of a purge yet
+  SteadyPoint purges_patience_{};   // for that, since the first that was
 };
 
 }  // namespace

@@ -108,9 +108,14 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.has_peers();
   }
-  [[nodiscard]] std::vector<std::string> unreachable() const {
+  // All peers, each in one of the two.
+  struct Peers {
+    std::vector<tier::Peer> reachable;
+    std::vector<std::string> unreachable;  // names
+  };
+  [[nodiscard]] Peers peers() const {
     const std::lock_guard lock(mutex_);
-    return authority_.unreachable();
+    return {authority_.reachable(tier::Authority::Among::all), authority_.unreachable()};
   }
   [[nodiscard]] std::size_t away() const {
     const std::lock_guard lock(mutex_);

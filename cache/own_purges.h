@@ -15,8 +15,8 @@
 namespace ringside::cache {
 
 // What this replica tells its peers to remove of its own accord (purge_relay.h), and who has not
-// confirmed it. Those hear of it with whatever they are asked next, and empty their stores before
-// they answer (MissedPurges): docs/decisions/missed-purges.md. Thread-safe.
+// confirmed it. Those hear of it with the next question of ours that is no client's, and empty
+// their stores before they answer (MissedPurges): docs/decisions/missed-purges.md. Thread-safe.
 class OwnPurges {
  public:
   // `mark` tells this replica, and this run of it, from all others.
@@ -39,9 +39,8 @@ class OwnPurges {
   // `peer` has not confirmed all that was begun so far.
   void missed(std::string_view peer) {
     const std::lock_guard lock(mutex_);
-    // Whoever is forgotten gives nothing to those who know the number (tier/purges.h).
-    if (missed_.size() == limits::replicas_remembered) missed_.erase(missed_.begin());
     missed_.insert_or_assign(std::string(peer), numbering_.last().number);
+    if (missed_.size() > limits::replicas_remembered) missed_.erase(missed_.begin());
   }
   // What it is to be told: what it has missed is among those up to the last one, and the number of
   // the news is that of what it missed last. Nullopt: nothing.

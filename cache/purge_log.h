@@ -39,6 +39,10 @@ class PurgeLog {
     const std::lock_guard lock(mutex_);
     purges_.begin_unnumbered(now);
   }
+  [[nodiscard]] bool awaits_number(SteadyPoint now) const {
+    const std::lock_guard lock(mutex_);
+    return purges_.awaits_number(now);
+  }
   void number_is_told() {
     const std::lock_guard lock(mutex_);
     purges_.number_is_told();

@@ -83,12 +83,12 @@ class Relay {
   std::vector<std::string> missing_;
 };
 
-// A purge of our own goes to all peers. Who has not confirmed it is told so with what it is asked
-// next: if it can be reached, that is soon. Returns the names of those.
+// A purge of our own goes to all peers. Who has not confirmed it is asked for its holdings as soon
+// as it can be reached, and is told so with that. Returns the names of those.
 Task<std::vector<std::string>> tell_all(CoreState& core, Relay& relay) {
-  const auto peers = core.shared.holders.reachable(Among::all);
-  std::vector<std::string> missing = core.shared.holders.unreachable();
-  for (std::string& name : co_await relay.run(peers)) missing.push_back(std::move(name));
+  const Holders::Peers peers = core.shared.holders.peers();
+  std::vector<std::string> missing = peers.unreachable;
+  for (std::string& name : co_await relay.run(peers.reachable)) missing.push_back(std::move(name));
   for (const std::string& name : missing) core.shared.own_purges.missed(name);
   core.shared.holders.change([&](tier::Authority& authority) {
     for (const std::string& name : missing) authority.suspect(name);

@@ -190,8 +190,7 @@ std::vector<Purges::Begun> Purges::begun(SteadyPoint now) const {
     const bool is_recent = now - row.begun_at <= limits::purges_remembered;
     if (!row.begun.empty() && is_recent) all.push_back({row.issuer, row.begun});
   }
-  const bool has_unnumbered = !unnumbered_.empty() && now < unnumbered_.back();
-  if (has_unnumbered) all.push_back({std::string(nobody), NumberSet::all_up_to(1)});
+  if (awaits_number(now)) all.push_back({std::string(nobody), NumberSet::all_up_to(1)});
   return all;
 }
 

@@ -80,6 +80,9 @@ class Purges {
   // limits::number_patience at most, nobody is known to have done it.
   void begin_unnumbered(SteadyPoint now);
   void number_is_told();
+  [[nodiscard]] bool awaits_number(SteadyPoint now) const noexcept {
+    return !unnumbered_.empty() && now < unnumbered_.back();
+  }
   // All of an issuer's up to one, whatever was missed of them: before everything is removed, and
   // when it is.
   void begin_all_up_to(const PurgeNumber& purge, SteadyPoint now);

@@ -274,36 +274,6 @@ void one_hangs(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
-// The one that is asked, by no sidecar, can't reach another one, which is told when it can.
-void one_misses_what_another_is_asked(std::uint64_t seed) {
-  ChangingScene scene(seed);
-  World& world = scene.world;
-  SimulatedNetwork& network = world.network();
-  const std::size_t asked = world.random().below(4);
-  const std::size_t deaf = (asked + 1 + world.random().below(3)) % 4;
-  const SimulatedHost& one = scene.tier.replica_machine(asked).host;
-  const SimulatedHost& other = scene.tier.replica_machine(deaf).host;
-  scene.tier.part();
-  network.cut(one, other);
-  network.cut(other, one);
-  world.run_for(Milliseconds{world.random().below(3000)});
-  scene.tier.origin().renew();
-  std::vector<std::string> changed;
-  for (std::size_t number = 0; number < std::min<std::size_t>(4, scene.pages); ++number) {
-    changed.push_back(scene.any_page());
-    const bool is_purge = world.random().one_in(2);
-    const auto request =
-        is_purge ? ChangingScene::purge_request(changed.back()) : post_request(changed.back());
-    const auto done = scene.author.ask(port_of(scene.tier.replica_machine(asked)), request);
-    EXPECT_EQ(done.reply.status, is_purge ? 502 : 200) << done.reply.body;
-  }
-  network.heal(one, other);
-  network.heal(other, one);
-  scene.tier.join();
-  world.run_for(limits::holder_pause_most + Seconds{1});
-  for (const std::string& target : changed) scene.expect_new(target);
-}
-
 constexpr auto scenes_of_failures = std::to_array<HandoffScene>({
     {"NewcomerDies", newcomer_dies, 20},
     {"GiverDies", giver_dies, 20},
@@ -314,7 +284,6 @@ constexpr auto scenes_of_failures = std::to_array<HandoffScene>({
     {"AnyCrashesAndComesBack", any_crashes_and_comes_back, 20},
     {"ReturnsWhileItsBucketsAreOnLoan", returns_while_its_buckets_are_on_loan, 20},
     {"OneHangs", one_hangs, 10},
-    {"OneMissesWhatAnotherIsAsked", one_misses_what_another_is_asked, 10},
 });
 
 }  // namespace

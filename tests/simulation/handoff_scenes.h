@@ -19,10 +19,11 @@ struct HandoffScene {
 [[nodiscard]] std::vector<HandoffScene> handoff_scenes();
 
 // By what it is that happens: the tier changes, something fails, what is asked for is not simple,
-// shards are cut.
+// pages change, shards are cut.
 [[nodiscard]] std::span<const HandoffScene> change_scenes();
 [[nodiscard]] std::span<const HandoffScene> failure_scenes();
 [[nodiscard]] std::span<const HandoffScene> page_scenes();
+[[nodiscard]] std::span<const HandoffScene> purge_scenes();
 [[nodiscard]] std::span<const HandoffScene> cut_scenes();
 
 }  // namespace ringside::simulation

@@ -56,8 +56,20 @@ MUTANTS = (
         (
             Edit(
                 HOLDER,
-                "is_over_ = !tier::are_done(begun_, done);",
-                "is_over_ = !MUTANT && !tier::are_done(begun_, done);",
+                "if (!tier::are_done(begun, done)) {",
+                "if (!MUTANT && !tier::are_done(begun, done)) {",
+            ),
+        ),
+    ),
+    Mutant(
+        "NobodyWaitsForAHolderToHearOfAPurge",
+        "OthersAreFilledBesideAPurge",
+        200,
+        (
+            Edit(
+                HOLDER,
+                "is_behind_ = is_waited_for && now < purges_patience_;",
+                "is_behind_ = !MUTANT && is_waited_for && now < purges_patience_;",
             ),
         ),
     ),
@@ -279,9 +291,9 @@ MUTANTS = (
             ),
             Edit(
                 RELAY,
-                "const auto peers = core.shared.holders.reachable(Among::all);",
-                "const auto peers = core.shared.holders.reachable("
-                "MUTANT ? Among::leavers : Among::all);",
+                "const Holders::Peers peers = core.shared.holders.peers();",
+                "Holders::Peers peers = core.shared.holders.peers();\n"
+                "  if (MUTANT) peers.reachable = core.shared.holders.reachable(Among::leavers);",
             ),
         ),
     ),
