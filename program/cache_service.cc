@@ -38,6 +38,18 @@ Result<std::unique_ptr<CacheService>> CacheService::start(const Configuration& c
 
 std::vector<metrics::Totals> CacheService::totals() const { return {replica_->sheet().totals()}; }
 
+tier::Self CacheService::self() const {
+  const metrics::Totals totals = replica_->sheet().totals();
+  tier::Self self{replica_->name(), replica_->buckets_away(), replica_->buckets_to_give(),
+                  replica_->leavers()};
+  self.handoff.moved_responses = totals.store->moved_responses;
+  self.handoff.moved_bytes = totals.store->moved_bytes;
+  self.handoff.moves_waiting = totals.store->moves_waiting;
+  self.handoff.fills = totals.shards[0].of("ringside_requests_total", metrics::Outcome::peer_fill);
+  self.handoff.refusals = totals.of("ringside_refusals_total");
+  return self;
+}
+
 // A replica that was started waits for those who may hold what it is asked for, and for its first
 // members; one that has served goes on.
 std::string CacheService::not_ready() const {

@@ -26,10 +26,7 @@ class CacheService final : public MemberService {
   [[nodiscard]] MembershipPointer membership() const override {
     return replica_->settings()->membership;
   }
-  [[nodiscard]] tier::Self self() const override {
-    return {replica_->name(), replica_->buckets_away(), replica_->buckets_to_give(),
-            replica_->leavers()};
-  }
+  [[nodiscard]] tier::Self self() const override;
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
   void read_again_by(std::function<void()> read_again) override {

@@ -23,6 +23,11 @@ std::string to_json(const Membership& membership, const Self& self) {
                     {"buckets", nullptr},
                     {"buckets_away", self.buckets_away},
                     {"buckets_to_give", self.buckets_to_give},
+                    {"moved_responses", self.handoff.moved_responses},
+                    {"moved_bytes", self.handoff.moved_bytes},
+                    {"moves_waiting", self.handoff.moves_waiting},
+                    {"fills", self.handoff.fills},
+                    {"refusals", self.handoff.refusals},
                     {"leavers", nlohmann::ordered_json::array()}};
     for (const Peer& leaver : self.leavers) {
       page["self"]["leavers"].push_back(

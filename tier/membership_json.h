@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@ struct Self {
   std::size_t buckets_away = 0;     // its own, that another one holds
   std::size_t buckets_to_give = 0;  // of others, that it has something of
   std::vector<Peer> leavers{};      // that are no members any more, and may hold something still
+  // Of handoffs, since it began. Two looks give the rate.
+  struct Handoff {
+    std::uint64_t moved_responses = 0;  // into it
+    std::uint64_t moved_bytes = 0;
+    std::uint64_t fills = 0;
+    std::uint64_t refusals = 0;
+    std::uint64_t moves_waiting = 0;  // at present
+  } handoff{};
 };
 
 // The body of `GET /topology`: shard::to_json with each member's address (null: nowhere at present)

@@ -71,6 +71,8 @@ class InMidMove(Tier):
         self.tell_all()
         wait_until(lambda: newcomer.metric("ringside_moved_responses_total") > 0, "a first batch")
         self.assertGreater(newcomer.metric("ringside_buckets_away"), 0)
+        told = newcomer.json("/topology")["self"]
+        self.assertGreater(min(told["moved_responses"], told["moved_bytes"]), 0)
         return newcomer
 
     def kill(self, replica) -> None:

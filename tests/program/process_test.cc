@@ -94,9 +94,10 @@ TEST(Process, PagesOfACache) {
   EXPECT_EQ(running.ask("POST", "/purge", "{}").status, 400);
   EXPECT_EQ(running.ask("GET", "/scale").status, 404);
   const auto told = nlohmann::json::parse(running.ask("GET", "/topology").body);
-  EXPECT_EQ(told["self"].dump(),
-            R"({"buckets":16384,"buckets_away":0,"buckets_to_give":0,"leavers":[],)"
-            R"("name":"cache-0"})");
+  EXPECT_EQ(
+      told["self"].dump(),
+      R"({"buckets":16384,"buckets_away":0,"buckets_to_give":0,"fills":0,"leavers":[],)"
+      R"("moved_bytes":0,"moved_responses":0,"moves_waiting":0,"name":"cache-0","refusals":0})");
   EXPECT_EQ(told["members"][0]["address"], "127.0.0.1:1");
 }
 

@@ -94,11 +94,13 @@ TEST(MembershipJson, TellsHowMembersAreWhereTheSourceDoes) {
 TEST(MembershipJson, AReplicaTellsWhoItIsAndHowManyBucketsAreItsOwn) {
   const auto self = [](const MembershipPointer& membership, const std::string& name) {
     const Peer leaver{"z", {"10.0.0.9", 80}};
-    return nlohmann::json::parse(to_json(*membership, {name, 3, 5, {leaver}}))["self"];
+    const Self told{name, 3, 5, {leaver}, {7, 700, 11, 13, 17}};
+    return nlohmann::json::parse(to_json(*membership, told))["self"];
   };
   EXPECT_EQ(self(membership_of({"a"}), "a").dump(),
-            R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,)"
-            R"("leavers":[{"address":"10.0.0.9:80","name":"z"}],"name":"a"})");
+            R"({"buckets":16384,"buckets_away":3,"buckets_to_give":5,"fills":11,)"
+            R"("leavers":[{"address":"10.0.0.9:80","name":"z"}],"moved_bytes":700,)"
+            R"("moved_responses":7,"moves_waiting":17,"name":"a","refusals":13})");
   EXPECT_EQ(self(membership_of({"a"}), "b")["buckets"], 0);
   EXPECT_TRUE(self(membership_of({"a"}, 1, "nginx"), "a")["buckets"].is_null());
 }
