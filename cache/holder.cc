@@ -242,7 +242,8 @@ class Walk {
   Task<void> wait_for_number() {
     const SteadyPoint until =
         std::min(core_.core.steady_now() + limits::purges_patience, patience_);
-    while (core_.core.steady_now() < until &&
+    // A core that stops waits no more, and its time stands still.
+    while (!core_.core.stopped() && core_.core.steady_now() < until &&
            core_.shared.purges.awaits_number(core_.core.steady_now())) {
       co_await waiter_.wait(std::min(core_.core.steady_now() + limits::deadline_tick, until));
     }

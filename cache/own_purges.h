@@ -22,19 +22,16 @@ class OwnPurges {
   // `mark` tells this replica, and this run of it, from all others.
   explicit OwnPurges(std::string mark) : numbering_(std::move(mark)) {}
 
-  // One more, which is under way while this lives. Who has not confirmed it is missed() by then.
-  class Issued {
-   public:
-    explicit Issued(OwnPurges& purges) : purges_(purges), number_(purges.begin()) {}
-    ~Issued() { purges_.end(number_.number); }
-    Issued(const Issued&) = delete;
-    Issued& operator=(const Issued&) = delete;
-    [[nodiscard]] const tier::PurgeNumber& number() const noexcept { return number_; }
-
-   private:
-    OwnPurges& purges_;
-    const tier::PurgeNumber number_;
-  };
+  // One more. Who has not confirmed it is missed() before it ends.
+  using Issued = tier::IssuedPurge<OwnPurges>;
+  [[nodiscard]] tier::PurgeNumber begin() {
+    const std::lock_guard lock(mutex_);
+    return numbering_.begin();
+  }
+  void end(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    numbering_.end(number);
+  }
 
   // `peer` has not confirmed all that was begun so far.
   void missed(std::string_view peer) {
@@ -62,15 +59,6 @@ class OwnPurges {
   }
 
  private:
-  tier::PurgeNumber begin() {
-    const std::lock_guard lock(mutex_);
-    return numbering_.begin();
-  }
-  void end(std::uint64_t number) {
-    const std::lock_guard lock(mutex_);
-    numbering_.end(number);
-  }
-
   mutable std::mutex mutex_;
   tier::PurgeNumbering numbering_;
   std::map<std::string, std::uint64_t, std::less<>> missed_;  // by peer

@@ -15,25 +15,9 @@ class PurgeIssuer {
  public:
   explicit PurgeIssuer(std::string mark) : numbering_(std::move(mark)) {}
 
-  // One more, which is under way while this lives.
-  class Issued {
-   public:
-    explicit Issued(PurgeIssuer& issuer) : issuer_(issuer), number_(issuer.begin()) {}
-    ~Issued() { issuer_.end(number_.number); }
-    Issued(const Issued&) = delete;
-    Issued& operator=(const Issued&) = delete;
-    [[nodiscard]] const tier::PurgeNumber& number() const noexcept { return number_; }
-
-   private:
-    PurgeIssuer& issuer_;
-    const tier::PurgeNumber number_;
-  };
-
-  // How many there were so far.
-  [[nodiscard]] const std::atomic<std::uint64_t>& issued() const noexcept { return issued_; }
-
- private:
-  tier::PurgeNumber begin() {
+  using Issued = tier::IssuedPurge<PurgeIssuer>;
+  // See Issued.
+  [[nodiscard]] tier::PurgeNumber begin() {
     const std::lock_guard lock(mutex_);
     tier::PurgeNumber purge = numbering_.begin();
     issued_ = purge.number;
@@ -44,6 +28,10 @@ class PurgeIssuer {
     numbering_.end(number);
   }
 
+  // How many there were so far.
+  [[nodiscard]] const std::atomic<std::uint64_t>& issued() const noexcept { return issued_; }
+
+ private:
   std::atomic<std::uint64_t> issued_{0};
   std::mutex mutex_;
   tier::PurgeNumbering numbering_;

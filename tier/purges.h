@@ -45,6 +45,22 @@ class PurgeNumbering {
   std::set<std::uint64_t> under_way_;
 };
 
+// One number of an issuer, which has begin() and end() like PurgeNumbering and outlives this: it is
+// under way for as long as this lives.
+template <class Issuer>
+class IssuedPurge {
+ public:
+  explicit IssuedPurge(Issuer& issuer) : issuer_(issuer), number_(issuer.begin()) {}
+  ~IssuedPurge() { issuer_.end(number_.number); }
+  IssuedPurge(const IssuedPurge&) = delete;
+  IssuedPurge& operator=(const IssuedPurge&) = delete;
+  [[nodiscard]] const PurgeNumber& number() const noexcept { return number_; }
+
+ private:
+  Issuer& issuer_;
+  const PurgeNumber number_;
+};
+
 // Numbers of one issuer: all up to one, and some beyond, which came before those that are missing.
 class NumberSet {
  public:
