@@ -326,7 +326,7 @@ constexpr size_t slab_piece_least_bytes = kKiB;
 constexpr size_t slab_run_least_bytes = 4 * kKiB;
 // {}: 1/64 of the store, at least {}, stays for the next body | freed pages go to the kernel
 constexpr size_t slab_slack_divisor = 64;
-constexpr size_t slab_slack_least_bytes = 256 * kKiB;
+constexpr size_t slab_slack_least_bytes = 2 * kMiB;
 // 2^31 s | longer lifetimes and ages count as this (RFC 9111 §1.2.2)
 constexpr Seconds delta_seconds_most{2'147'483'648};
 constexpr size_t variants_per_key = 32;  // {} of one key | the oldest variant goes

@@ -104,7 +104,7 @@ Slabs::Slab* Slabs::map_one() {
 }
 
 void Slabs::file(Slab& slab) noexcept {
-  slab.unlink();
+  static_cast<Hook<ByRun>&>(slab).unlink();
   if (slab.longest > 0) with_run_[class_of(slab.longest)].push_front(slab);
 }
 
@@ -128,14 +128,16 @@ std::size_t Slabs::first_run(const Slab& slab, std::size_t blocks) noexcept {
 }
 
 Slabs::Run Slabs::take(Slab& slab, std::size_t first, std::size_t blocks) noexcept {
-  for (std::size_t block = first; block < first + blocks; ++block) set(slab.used, block);
   const std::size_t last_page = (first + blocks - 1) / blocks_per_page;
   const std::size_t held_before = held_pages_;
   for (std::size_t page = first / blocks_per_page; page <= last_page; ++page) {
+    if (is_idle(slab, page)) --slab.idle_pages;
     if (has(slab.touched, page)) continue;
     set(slab.touched, page);
     ++held_pages_;
   }
+  if (slab.idle_pages == 0) static_cast<Hook<ByIdlePages>&>(slab).unlink();
+  for (std::size_t block = first; block < first + blocks; ++block) set(slab.used, block);
   used_blocks_ += blocks;
   slab.longest = longest_run(slab).blocks;
   file(slab);
@@ -160,26 +162,34 @@ void Slabs::free(const Run& run) noexcept {
   used_blocks_ -= run.blocks;
   slab.longest = longest_run(slab).blocks;
   file(slab);
-  if (held_bytes() > used_bytes() + slack_bytes_) release_pages(slab, first, run.blocks);
+  const std::size_t last_page = (first + run.blocks - 1) / blocks_per_page;
+  for (std::size_t page = first / blocks_per_page; page <= last_page; ++page) {
+    if (!is_idle(slab, page)) continue;
+    if (slab.idle_pages++ == 0) with_idle_pages_.push_front(slab);
+  }
+  if (!can_release_pages()) return;
+  while (held_bytes() > used_bytes() + slack_bytes_ && !with_idle_pages_.empty()) {
+    release_idle_pages(with_idle_pages_.back());
+  }
 }
 
-// Of those that the blocks lie on, whatever nobody uses.
-void Slabs::release_pages(Slab& slab, std::size_t first_block, std::size_t blocks) noexcept {
-  if (!can_release_pages()) return;
-  const std::size_t end_page = (first_block + blocks - 1) / blocks_per_page + 1;
-  const auto is_free = [&](std::size_t page) {
-    const std::size_t first = page * blocks_per_page, end = first + blocks_per_page;
-    return has(slab.touched, page) && find_bit(slab.used, first, end, true) == end;
-  };
-  for (std::size_t page = first_block / blocks_per_page; page < end_page;) {
+bool Slabs::is_idle(const Slab& slab, std::size_t page) noexcept {
+  const std::size_t first = page * blocks_per_page, end = first + blocks_per_page;
+  return has(slab.touched, page) && find_bit(slab.used, first, end, true) == end;
+}
+
+// All of the slab's, with as few calls as possible.
+void Slabs::release_idle_pages(Slab& slab) noexcept {
+  for (std::size_t page = 0; page < pages_per_slab; ++page) {
     std::size_t end = page;
-    while (end < end_page && is_free(end)) clear(slab.touched, end++);
-    if (end > page) {
-      ::madvise(slab.bytes + page * page_bytes, (end - page) * page_bytes, MADV_DONTNEED);
-      held_pages_ -= end - page;
-    }
-    page = end + 1;
+    while (end < pages_per_slab && is_idle(slab, end)) clear(slab.touched, end++);
+    if (end == page) continue;
+    ::madvise(slab.bytes + page * page_bytes, (end - page) * page_bytes, MADV_DONTNEED);
+    held_pages_ -= end - page;
+    page = end;
   }
+  slab.idle_pages = 0;
+  static_cast<Hook<ByIdlePages>&>(slab).unlink();
 }
 
 }  // namespace ringside::cache

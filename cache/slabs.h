@@ -15,7 +15,8 @@ namespace ringside::cache {
 // Memory for bodies in slabs of blocks (see limits::slab_size_bytes). A body takes any blocks that
 // are free, in several runs where there is no long one: so nothing is lost between bodies of
 // changing sizes, as it is between an allocator's. What is free beyond a slack is given back to the
-// kernel by the page. Not thread-safe.
+// kernel by the page, first what has been free for longest: that call interrupts all cores, and
+// what was freed just now is what is taken next. Not thread-safe.
 class Slabs {
  public:
   static constexpr std::size_t block_bytes = limits::slab_block_size_bytes;
@@ -56,15 +57,23 @@ class Slabs {
   static constexpr std::size_t classes = 12;  // by the longest run: 1, 2 to 3, … , all of 2,048
   static_assert(blocks_per_slab == std::size_t{1} << (classes - 1));
 
-  struct Slab : boost::intrusive::list_base_hook<
-                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+  template <class Tag>
+  using Hook =
+      boost::intrusive::list_base_hook<boost::intrusive::tag<Tag>,
+                                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+  struct ByRun;
+  struct ByIdlePages;
+  struct Slab : Hook<ByRun>, Hook<ByIdlePages> {
     char* bytes = nullptr;
     std::uint32_t index = 0;
     std::size_t longest = blocks_per_slab;                     // run of free blocks
     std::array<std::uint64_t, blocks_per_slab / 64> used{};    // a bit for each block
     std::array<std::uint64_t, pages_per_slab / 64> touched{};  // a bit for each page
+    std::size_t idle_pages = 0;  // that the kernel has given, and of which nothing is used
   };
-  using List = boost::intrusive::list<Slab, boost::intrusive::constant_time_size<false>>;
+  template <class Tag>
+  using List = boost::intrusive::list<Slab, boost::intrusive::base_hook<Hook<Tag>>,
+                                      boost::intrusive::constant_time_size<false>>;
   struct Found {
     std::size_t first = 0;
     std::size_t blocks = 0;
@@ -77,12 +86,14 @@ class Slabs {
   Slab* map_one();
   void file(Slab& slab) noexcept;
   [[nodiscard]] Run take(Slab& slab, std::size_t first, std::size_t blocks) noexcept;
-  void release_pages(Slab& slab, std::size_t first_block, std::size_t blocks) noexcept;
+  [[nodiscard]] static bool is_idle(const Slab& slab, std::size_t page) noexcept;
+  void release_idle_pages(Slab& slab) noexcept;
 
   const std::size_t slabs_most_;
   const std::size_t slack_bytes_;
   std::vector<std::unique_ptr<Slab>> slabs_;
-  std::array<List, classes> with_run_;  // slabs that have free blocks
+  std::array<List<ByRun>, classes> with_run_;  // slabs that have free blocks
+  List<ByIdlePages> with_idle_pages_;          // those that have them for longest last
   std::size_t used_blocks_ = 0;
   std::size_t held_pages_ = 0;
 };
