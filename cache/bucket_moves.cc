@@ -18,7 +18,6 @@
 #include "cache/move_room.h"
 #include "cache/moved_response.h"
 #include "cache/peer_exchange.h"
-#include "http/error_response.h"
 #include "http/internal_fields.h"
 #include "net/nap.h"
 #include "net/waiter.h"
@@ -29,34 +28,19 @@ namespace {
 constexpr std::size_t batch_size_bytes_most =
     limits::move_batch_size_bytes + limits::moved_response_size_bytes + limits::kMiB;
 
-// Takes a number from the front of `left`, and the space before it. 0: there is none.
-std::uint64_t take_number(std::string_view& left) {
-  std::uint64_t number = 0;
-  const char* const end = left.data() + left.size();
-  const char* const begin = left.starts_with(' ') ? left.data() + 1 : end;
-  const auto parsed = std::from_chars(begin, end, number);
-  if (parsed.ec != std::errc{}) return 0;
-  left.remove_prefix(static_cast<std::size_t>(parsed.ptr - left.data()));
-  return number;
-}
-
-// `NAME NUMBER`, or `NAME NUMBER SERIAL`.
-std::optional<BucketSource::Question> read_question(std::string_view text) {
-  BucketSource::Question question;
-  question.taker = text.substr(0, text.find(' '));
-  text.remove_prefix(question.taker.size());
-  question.number = take_number(text);
-  const bool has_serial = !text.empty();
-  question.serial = take_number(text);
-  const bool is_whole = text.empty() && has_serial == (question.serial > 0);
-  if (question.taker.empty() || question.number == 0 || !is_whole) return std::nullopt;
-  return question;
-}
-
-// Of `NUMBER SERIAL`. Older replicas say no serial.
+// Of `NUMBER SERIAL`. 0: an older replica says none.
 std::uint64_t serial_in(std::string_view text) {
-  text.remove_prefix(std::min(text.find(' '), text.size()));
-  return take_number(text);
+  std::uint64_t serial = 0;
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return serial;
+  std::from_chars(text.data() + space + 1, text.data() + text.size(), serial);
+  return serial;
+}
+
+// Of the content. 0: it is not said, and there is hardly any.
+std::size_t length_of(const http::ResponseHead& head) {
+  const bool is_said = head.framing.kind == http::Framing::Kind::length;
+  return is_said ? static_cast<std::size_t>(head.framing.length_bytes) : 0;
 }
 
 // What all moves into this replica share; each keeps it. On one core.
@@ -172,9 +156,15 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const bool is_urgent = core_.shared.holders.is_draining(giver.name);
       const SteadyPoint due = pace_.next_batch(is_urgent);
       co_await net::nap_until(core_.core, due);
-      const SteadyPoint asked = core_.core.clock().steady_now();
+      SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
-      auto batch = co_await ask(giver, state);
+      Batch begun = begin_batch();
+      auto answered = co_await ask(giver, state);
+      if (!answered) co_return answered.error();
+      const std::size_t size_bytes = length_of((*answered)->head());
+      asked += co_await wait_for_others(size_bytes);
+      const MoveRoom::Arrival arrival(room_, size_bytes);
+      auto batch = co_await receive(**answered, std::move(begun));
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
         state.has_come(*batch);
@@ -232,23 +222,42 @@ class Moves : public std::enable_shared_from_this<Moves> {
         std::chrono::duration_cast<Seconds>(limits::move_room_interval).count());
   }
 
-  Task<Result<Batch>> ask(const tier::Peer& giver, const State& state) {
+  // Before it is asked for.
+  [[nodiscard]] Batch begin_batch() const {
     Batch batch;
     batch.asked = {core_.core.resident_now(), core_.core.steady_now()};
     batch.purges_seen = core_.shared.store.purge_count();
+    return batch;
+  }
+
+  Task<Result<std::unique_ptr<hop::Exchange>>> ask(const tier::Peer& giver, const State& state) {
     PeerQuestion question;
-    std::string& fields = question.fields;
-    fields = fmt::format("{}: {} {}", http::internal::move, core_.shared.name, state.number);
-    if (state.serial > 0) fields += fmt::format(" {}", state.serial);
-    fields += "\r\n";
+    question.fields =
+        fmt::format("{}: {} {}", http::internal::move, core_.shared.name, state.number);
+    if (state.serial > 0) question.fields += fmt::format(" {}", state.serial);
+    question.fields +=
+        fmt::format("\r\n{}: {}\r\n", http::internal::move_most, room_.response_bytes_most());
     question.timeout = limits::move_timeout;
-    const auto asked = co_await ask_peer(core_, giver, std::move(question));
-    if (!asked) co_return asked.error();
-    const http::Fields& said = (*asked)->head().fields;
+    co_return co_await ask_peer(core_, giver, std::move(question));
+  }
+
+  // What else is on its way here ends, or its time does, which is limits::move_timeout. Returns for
+  // how long it has waited: that is not the giver's slowness.
+  Task<SteadyPoint::duration> wait_for_others(std::size_t size_bytes) {
+    const SteadyPoint begun = core_.core.steady_now();
+    net::Waiter waiter(core_.core);
+    while (!room_.may_arrive(size_bytes) && !core_.core.stopped()) {
+      co_await waiter.wait(core_.core.steady_now() + limits::deadline_tick);
+    }
+    co_return core_.core.steady_now() - begun;
+  }
+
+  Task<Result<Batch>> receive(hop::Exchange& exchange, Batch batch) {
+    const http::Fields& said = exchange.head().fields;
     batch.purges_done = said.first(http::internal::purges_done).value_or(std::string_view{});
     // An older replica gives nothing.
     const auto move = said.first(http::internal::move);
-    if (!move) co_return batch;
+    if (!move) co_return std::move(batch);
     batch.serial = serial_in(*move);
     if (const auto version = said.first(http::internal::holdings)) {
       const auto read = tier::parse_holdings_version(*version);
@@ -256,11 +265,11 @@ class Moves : public std::enable_shared_from_this<Moves> {
       batch.version = *read;
     }
     auto content =
-        co_await content_of(**asked, batch_size_bytes_most,
+        co_await content_of(exchange, batch_size_bytes_most,
                             limits::move_batch_size_bytes + limits::body_piece_size_bytes);
     if (!content) co_return content.error();
     batch.content = *std::move(content);
-    co_return batch;
+    co_return std::move(batch);
   }
 
   [[nodiscard]] static Result<Content> read(const Batch& batch) {
@@ -338,47 +347,11 @@ class Moves : public std::enable_shared_from_this<Moves> {
   MoveRoom room_;
 };
 
-// A shard may be of GiB, and the core has clients. A pause is the end of a turn: what is ready goes
-// out (see Core::gather), and others get the lock.
-Task<void> remove_by_steps(CoreState& core, std::string taker) {
-  bool is_over = false;
-  while (!is_over) {
-    const SteadyPoint now = core.core.clock().steady_now();
-    co_await net::nap_until(core.core, now + limits::move_remove_pause);
-    is_over = core.core.stopped() || core.shared.source.remove_step(taker);
-  }
-}
-
 }  // namespace
 
 Task<void> move_buckets(CoreState& core) {
   const auto moves = std::make_shared<Moves>(core);
   co_await moves->run();
-}
-
-void answer_move(CoreState& core, const http::Fields& asked, http::Response& response) {
-  // Before the store is looked at: what is removed meanwhile is not done by this.
-  const std::string done = core.shared.purges.done(core.core.steady_now());
-  // Before anything is given, likewise: if some of it is taken back, that is in a later version.
-  const tier::HoldingsVersion version = core.shared.holders.own_version();
-  BucketSource::Answer answer;
-  const auto question =
-      read_question(asked.first(http::internal::move).value_or(std::string_view{}));
-  if (question) {
-    answer =
-        core.shared.source.answer(*question, {core.core.resident_now(), core.core.steady_now()});
-    if (core.shared.source.claim_removal(question->taker)) {
-      core.core.spawn(remove_by_steps(core, question->taker));
-    }
-  }
-  response.begin(200, http::reason_of(200));
-  response.fields.add("Content-Length", fmt::format_int(answer.batch.size_bytes()).c_str());
-  http::add_date(response.fields, core.core.now());
-  const std::uint64_t number = question ? question->number : 0;
-  response.fields.add(http::internal::move, fmt::format("{} {}", number, answer.serial));
-  response.fields.add(http::internal::holdings, tier::to_text(version));
-  if (!done.empty()) response.fields.add(http::internal::purges_done, done);
-  response.body = std::move(answer.batch).body();
 }
 
 }  // namespace ringside::cache

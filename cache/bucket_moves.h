@@ -2,8 +2,6 @@
 
 #include "base/task.h"
 #include "cache/core_state.h"
-#include "http/fields.h"
-#include "http/response.h"
 
 namespace ringside::cache {
 
@@ -12,8 +10,5 @@ namespace ringside::cache {
 // given with it; until the core stops. On one core of a replica. What moves is as old as it was,
 // and what a purge may have meant is not stored.
 Task<void> move_buckets(CoreState& core);
-
-// The giver's answer. `asked`: of the question, internal::move among them.
-void answer_move(CoreState& core, const http::Fields& asked, http::Response& response);
 
 }  // namespace ringside::cache

@@ -8,7 +8,7 @@
 namespace ringside::cache {
 
 BucketSource::Answer BucketSource::answer(const Question& question, const AskedAt& now) {
-  const auto& [taker, number, serial] = question;
+  const auto& [taker, number, serial, response_bytes_most] = question;
   const std::lock_guard lock(mutex_);
   if (givings_.size() >= limits::members && !givings_.contains(taker)) givings_.clear();
   Giving& giving = givings_[taker];
@@ -28,6 +28,7 @@ BucketSource::Answer BucketSource::answer(const Question& question, const AskedA
   giving.number = number;
   giving.serial = ++answers_;
   giving.asked_at = now.steady;
+  giving.response_bytes_most = std::min(response_bytes_most, limits::moved_response_size_bytes);
   giving.next_before = giving.next;
   if (giving.moving) giving.moving->mark();
   giving.given.clear();
@@ -215,7 +216,7 @@ bool BucketSource::give_next(Giving& giving, const std::string& taker, const Ask
   }
   if (!giving.moving) giving.moving = next_moving(giving);
   const auto warmth = giving.is_warm[bucket] ? Store::Warmth::warm : Store::Warmth::cold;
-  if (!add_stored(*giving.moving, warmth, now.resident, batch)) {
+  if (!add_stored(giving, warmth, now.resident, batch)) {
     if (gift->is_new) holders_.withdraw(bucket);
     return false;
   }
@@ -256,8 +257,9 @@ bool BucketSource::leave_for_later(Giving& giving, SteadyPoint now) {
 }
 
 // False: the batch is full. A purge may have removed what the walk has passed.
-bool BucketSource::add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
+bool BucketSource::add_stored(Giving& giving, Store::Warmth warmth, TimePoint now,
                               MovedBatch& batch) {
+  Moving& moving = *giving.moving;
   auto& [key, unsent, sent, batches] = moving.now;
   while (true) {
     while (!unsent.empty()) {
@@ -269,7 +271,7 @@ bool BucketSource::add_stored(Moving& moving, Store::Warmth warmth, TimePoint no
       unsent.pop_back();
       if (!variant || !store_.holds(key, variant)) continue;
       ++sent;
-      if (variant->body->size_bytes > limits::moved_response_size_bytes) continue;
+      if (variant->body->size_bytes > giving.response_bytes_most) continue;
       batch.append(key, *variant, warmth, now);
     }
     if (moving.is_hopeless()) return true;

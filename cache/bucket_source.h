@@ -50,6 +50,8 @@ class BucketSource {
     std::uint64_t number = 0;  // of the batch
     // Of the answer to the one before that it has; 0: it has none, or is of an older version.
     std::uint64_t serial = 0;
+    // Of a response's body. A larger one stays behind: the taker could not store it.
+    std::size_t response_bytes_most = limits::moved_response_size_bytes;
   };
   struct Answer {
     MovedBatch batch;  // empty: there is nothing to be given to the taker at present
@@ -119,6 +121,7 @@ class BucketSource {
     std::uint64_t number = 0;  // of the last batch
     std::uint64_t serial = 0;  // of the last answer, whichever its number was
     SteadyPoint asked_at{};    // likewise
+    std::size_t response_bytes_most = 0;
     std::vector<shard::Bucket> order;
     std::vector<bool> is_warm;  // by bucket
     std::multimap<shard::Bucket, UncacheableKeys::Mark> marks;
@@ -156,7 +159,7 @@ class BucketSource {
   [[nodiscard]] MovedBatch make_batch(Giving& giving, const std::string& taker, const AskedAt& now);
   [[nodiscard]] bool give_next(Giving& giving, const std::string& taker, const AskedAt& now,
                                MovedBatch& batch);
-  [[nodiscard]] bool add_stored(Moving& moving, Store::Warmth warmth, TimePoint now,
+  [[nodiscard]] bool add_stored(Giving& giving, Store::Warmth warmth, TimePoint now,
                                 MovedBatch& batch);
 
   Store& store_;

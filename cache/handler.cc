@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "cache/bucket_moves.h"
 #include "cache/decision.h"
 #include "cache/emptying.h"
 #include "cache/explanation_answer.h"
 #include "cache/fetch.h"
 #include "cache/flight_body.h"
 #include "cache/invalidation.h"
+#include "cache/move_answer.h"
 #include "cache/pass.h"
 #include "cache/peer_exchange.h"
 #include "cache/peer_talk.h"

@@ -81,6 +81,8 @@ inline constexpr std::string_view taken_back = "Ringside-Taken-Back";
 // one before, if it has one. With the answer: the number, and the answer's serial. The content is
 // that batch; with it goes `holdings`, the version of the giver's holdings before it was made.
 inline constexpr std::string_view move = "Ringside-Move";
+// With that question: the most bytes of a stored response's body that may be in the batch.
+inline constexpr std::string_view move_most = "Ringside-Move-Most";
 
 // To the replica, with an OPTIONS that goes no further (Max-Forwards: 0): the path and query of a
 // URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One

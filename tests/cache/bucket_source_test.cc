@@ -65,6 +65,18 @@ TEST(BucketSource, WarmBucketsComeFirst) {
   EXPECT_EQ(given, warm_ones);
 }
 
+TEST(BucketSource, WhatItsTakerHasNoRoomForStaysBehind) {
+  Giver giver;
+  const shard::Bucket bucket = giver.buckets[0];
+  giver.put("/1", bucket, std::string(100, 'a'));
+  giver.put("/2", bucket, std::string(101, 'b'));
+  auto answer = giver.source.answer({"b", 1, 0, 100}, asked_now);
+  const auto batch = Giver::read(std::move(answer.batch));
+  EXPECT_EQ(batch.bodies, std::vector{std::string(100, 'a')});
+  ASSERT_FALSE(batch.buckets.empty());
+  EXPECT_EQ(batch.buckets.front().bucket, bucket) << "the rest is no reason to keep it";
+}
+
 // One that is large, and has been sent. Returns the number of the next batch.
 std::uint64_t send_large(Giver& giver, shard::Bucket bucket) {
   for (int i = 0; i < 5; ++i) {

@@ -61,5 +61,33 @@ TEST(MoveRoom, IsNotSavedUp) {
   EXPECT_EQ(room.may_evict_bytes(), share);
 }
 
+TEST(MoveRoom, WhatIsOnItsWayIsAShareOfTheStore) {
+  constexpr std::size_t on_its_way = store / limits::moving_share_divisor;
+  static_assert(on_its_way == 2 * batch);
+  MoveRoom room(store);
+  EXPECT_EQ(room.response_bytes_most(), on_its_way);
+  const MoveRoom::Arrival first(room, batch);
+  {
+    EXPECT_TRUE(room.may_arrive(batch));
+    const MoveRoom::Arrival second(room, batch);
+    EXPECT_FALSE(room.may_arrive(1));
+  }
+  EXPECT_TRUE(room.may_arrive(batch));
+  EXPECT_FALSE(room.may_arrive(batch + 1));
+}
+
+// An older giver does not know what is too much for us.
+TEST(MoveRoom, OneBatchAloneMayComeWhateverItsSize) {
+  MoveRoom room(store);
+  EXPECT_TRUE(room.may_arrive(2 * store));
+  const MoveRoom::Arrival large(room, 2 * store);
+  EXPECT_FALSE(room.may_arrive(1));
+}
+
+TEST(MoveRoom, OfAGreatStoreTakesNoResponseThatWouldNotMove) {
+  const MoveRoom room(1024 * limits::moved_response_size_bytes);
+  EXPECT_EQ(room.response_bytes_most(), limits::moved_response_size_bytes);
+}
+
 }  // namespace
 }  // namespace ringside::cache

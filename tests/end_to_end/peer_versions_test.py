@@ -84,6 +84,20 @@ class OfTwoVersions(Tier):
         # Not even the bucket before what was not understood.
         wait_until(lambda: asked["moves"] > 1, "it to be asked again")
 
+    def test_a_giver_is_told_what_is_too_large_to_be_stored_here(self):
+        asked = []
+
+        def answer(turn) -> None:
+            if turn.request.field("Ringside-Move"):
+                asked.append(turn.request.field("Ringside-Move-Most"))
+                return turn.reply(200, b"")
+            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+
+        self.meet(answer)
+        wait_until(lambda: asked, "it to be asked for what it has")
+        store_bytes = self.own.metric("ringside_store_limit_bytes")
+        self.assertEqual(int(asked[0]), store_bytes // 8)
+
     def test_one_that_does_not_know_what_a_fill_is_refuses_it(self):
         def answer(turn) -> None:
             if turn.request.field("Ringside-Move"):

@@ -102,7 +102,7 @@ MUTANTS = (
     Mutant(
         "WhoIsAskedByAPeerAsksOn",
         "ChangesOverlap",
-        100,
+        1000,
         (
             Edit(HANDLER, "if (fetches_for_bucket(decision)) {",
                  "if (!(MUTANT && context.fills_peer) && fetches_for_bucket(decision)) {"),
@@ -268,7 +268,7 @@ MUTANTS = (
     Mutant(
         "WhatAPurgeKeepsOutOfTheStoreCountsAsKept",
         "OneSidecarNeverHearsOfIt",
-        100,
+        1000,
         (
             Edit(
                 MOVES,
