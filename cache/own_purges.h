@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,7 +38,9 @@ class OwnPurges {
   void missed(std::string_view peer) {
     const std::lock_guard lock(mutex_);
     missed_.insert_or_assign(std::string(peer), numbering_.last().number);
-    if (missed_.size() > limits::replicas_remembered) missed_.erase(missed_.begin());
+    if (missed_.size() <= limits::replicas_remembered) return;
+    const auto is_older = [](const auto& a, const auto& b) { return a.second < b.second; };
+    missed_.erase(std::min_element(missed_.begin(), missed_.end(), is_older));
   }
   // What it is to be told: what it has missed is among those up to the last one, and the number of
   // the news is that of what it missed last. Nullopt: nothing.

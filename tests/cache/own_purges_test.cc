@@ -44,15 +44,17 @@ TEST(OwnPurges, SettlesWhatIsNotUnderWayAnyMore) {
   EXPECT_EQ(third.number(), (tier::PurgeNumber{"a", 3, 2}));
 }
 
-TEST(OwnPurges, RemembersNoMoreNamesThanItsLimit) {
+TEST(OwnPurges, ForgetsWhoMissedSomethingLongestAgoWhenThereAreTooManyNames) {
   OwnPurges purges("a");
-  const OwnPurges::Issued one(purges);
-  for (std::size_t i = 0; i <= limits::replicas_remembered; ++i) {
+  std::optional<OwnPurges::Issued> one(std::in_place, purges);
+  purges.missed("m");
+  one.emplace(purges);
+  for (std::size_t i = 0; i < limits::replicas_remembered; ++i) {
     purges.missed("cache-" + std::to_string(i));
   }
-  EXPECT_FALSE(purges.news("cache-0"));
-  EXPECT_TRUE(purges.news("cache-1"));
-  EXPECT_TRUE(purges.news("cache-" + std::to_string(limits::replicas_remembered)));
+  EXPECT_FALSE(purges.news("m"));
+  EXPECT_TRUE(purges.news("cache-0"));
+  EXPECT_TRUE(purges.news("cache-" + std::to_string(limits::replicas_remembered - 1)));
 }
 
 }  // namespace

@@ -217,6 +217,31 @@ TEST(ReplicaStop, EndsPromptlyWhateverHangs) {
   for (auto& client : clients) EXPECT_NE(client.read_to_end(), RawSocket::End::timeout);
 }
 
+// Its time stands still when a core stops, and the fill went on looking at it.
+TEST(ReplicaStop, EndsAFillThatAwaitsTheNumberOfAPurge) {
+  const ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
+  const ScriptedPeer holder(
+      always(answer("200 OK", "Ringside-Holdings: 7 1\r\n", "7 1\n0 16383 1\n")));
+  auto replica = std::make_unique<SomeReplica>(origin.address());
+  Settings settings = replica->settings();
+  settings.membership = tier::make_membership({{{"cache-7", 1, ""}, {"127.0.0.1", 1}},
+                                               {{"cache-8", 1, ""}, holder.address()}},
+                                              "ring", 1)
+                            .value();
+  replica->apply(settings);
+  const std::string_view by_sidecar =
+      "Ringside-Topology: t\r\nRingside-Bucket: 5\r\nRingside-Instead-Of: cache-9\r\n";
+  auto client = replica->client();
+  // The sidecar tells the number of what this makes invalid, or would.
+  const std::string post = "POST /1 HTTP/1.1\r\nHost: a.test\r\n" + std::string(by_sidecar) +
+                           "Content-Length: 0\r\n\r\n";
+  EXPECT_EQ(client.ask(post).status, 200);
+  client.send(get_request("/2", by_sidecar));
+  ASSERT_TRUE(eventually([&] { return replica->store().flights == 1; }));
+  auto stopped = std::async(std::launch::async, [&] { replica.reset(); });
+  EXPECT_EQ(stopped.wait_for(support::patience), std::future_status::ready);
+}
+
 TEST(ReplicaStop, AddressInUseIsToldWithItsRemedy) {
   SomeReplica first(support::refusing_address());
   Replica::Start start;

@@ -203,13 +203,11 @@ class Process:
     def metric(self, family: str, **labels: str) -> float:
         """The sum of a family's samples that have these labels."""
         total = 0.0
-        for line in self.administer("GET", "/metrics").text.splitlines():
-            sample = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
-            if not sample or sample[1] != family:
-                continue
-            found = dict(re.findall(r'(\w+)="([^"]*)"', sample[2] or ""))
+        text = self.administer("GET", "/metrics").text
+        for sample in re.finditer(rf"^{family}(?:\{{(.*)\}})? (\S+)$", text, re.MULTILINE):
+            found = dict(re.findall(r'(\w+)="([^"]*)"', sample[1] or ""))
             if labels.items() <= found.items():
-                total += float(sample[3])
+                total += float(sample[2])
         return total
 
     def connections(self) -> float:
