@@ -37,10 +37,14 @@ std::uint64_t serial_in(std::string_view text) {
   return serial;
 }
 
-// Of the content. 0: it is not said, and there is hardly any.
+// Of the content. Where it is not said, as much as a batch has most often.
 std::size_t length_of(const http::ResponseHead& head) {
-  const bool is_said = head.framing.kind == http::Framing::Kind::length;
-  return is_said ? static_cast<std::size_t>(head.framing.length_bytes) : 0;
+  return http::length_is_known(head.framing) ? head.framing.length_bytes
+                                             : limits::move_batch_size_bytes;
+}
+
+Error too_large() {
+  return {ErrorKind::body_too_large, ErrorSource::peer, Retry::no, "its batch is too large"};
 }
 
 // What all moves into this replica share; each keeps it. On one core.
@@ -156,15 +160,16 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const bool is_urgent = core_.shared.holders.is_draining(giver.name);
       const SteadyPoint due = pace_.next_batch(is_urgent);
       co_await net::nap_until(core_.core, due);
-      SteadyPoint asked = core_.core.clock().steady_now();
+      const SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
       Batch begun = begin_batch();
       auto answered = co_await ask(giver, state);
       if (!answered) co_return answered.error();
       const std::size_t size_bytes = length_of((*answered)->head());
-      asked += co_await wait_for_others(size_bytes);
-      const MoveRoom::Arrival arrival(room_, size_bytes);
-      auto batch = co_await receive(**answered, std::move(begun));
+      if (size_bytes > batch_size_bytes_most) co_return too_large();
+      MoveRoom::Arrival arrival(room_, size_bytes);
+      const bool has_waited = co_await wait_for_turn(arrival, giver.name, begun.asked.steady);
+      auto batch = co_await receive(**answered, size_bytes, std::move(begun));
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
         state.has_come(*batch);
@@ -172,7 +177,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       }
       const auto content = read(*batch);
       if (!content) co_return content.error();
-      pay_for(*batch, giver.name, asked);
+      pay_for(*batch, giver.name, has_waited ? std::nullopt : std::optional(asked));
       const Kept kept = keep(*content, *batch);
       if (kept == Kept::none && ++tried < limits::move_purge_tries) {
         co_await waiter.wait(core_.core.steady_now() + limits::move_purge_pause);
@@ -241,18 +246,25 @@ class Moves : public std::enable_shared_from_this<Moves> {
     co_return co_await ask_peer(core_, giver, std::move(question));
   }
 
-  // What else is on its way here ends, or its time does, which is limits::move_timeout. Returns for
-  // how long it has waited: that is not the giver's slowness.
-  Task<SteadyPoint::duration> wait_for_others(std::size_t size_bytes) {
-    const SteadyPoint begun = core_.core.steady_now();
+  // For those before it, until its giver has no time any more. One that drains does not wait. True:
+  // it has waited.
+  Task<bool> wait_for_turn(MoveRoom::Arrival& arrival, const std::string& giver,
+                           SteadyPoint asked) {
+    const SteadyPoint deadline = asked + limits::move_timeout;
+    const auto must_wait = [&] {
+      return !arrival.may_begin() && !core_.core.stopped() && core_.core.steady_now() < deadline &&
+             !core_.shared.holders.is_draining(giver);
+    };
+    bool has_waited = false;
     net::Waiter waiter(core_.core);
-    while (!room_.may_arrive(size_bytes) && !core_.core.stopped()) {
+    for (; must_wait(); has_waited = true) {
       co_await waiter.wait(core_.core.steady_now() + limits::deadline_tick);
     }
-    co_return core_.core.steady_now() - begun;
+    arrival.begin();
+    co_return has_waited;
   }
 
-  Task<Result<Batch>> receive(hop::Exchange& exchange, Batch batch) {
+  Task<Result<Batch>> receive(hop::Exchange& exchange, std::size_t size_bytes, Batch batch) {
     const http::Fields& said = exchange.head().fields;
     batch.purges_done = said.first(http::internal::purges_done).value_or(std::string_view{});
     // An older replica gives nothing.
@@ -264,9 +276,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       if (!read) co_return read.error();
       batch.version = *read;
     }
-    auto content =
-        co_await content_of(exchange, batch_size_bytes_most,
-                            limits::move_batch_size_bytes + limits::body_piece_size_bytes);
+    auto content = co_await content_of(exchange, batch_size_bytes_most, size_bytes);
     if (!content) co_return content.error();
     batch.content = *std::move(content);
     co_return std::move(batch);
@@ -329,13 +339,16 @@ class Moves : public std::enable_shared_from_this<Moves> {
     return is_taken;
   }
 
-  void pay_for(const Batch& batch, const std::string& giver, SteadyPoint asked) {
+  // `asked`: nullopt where it was left waiting here.
+  void pay_for(const Batch& batch, const std::string& giver, std::optional<SteadyPoint> asked) {
     const SteadyPoint now = core_.core.clock().steady_now();
     const std::size_t allowed_bytes_s = core_.settings->move_rate_mib_s * limits::kMiB;
     // A reload may have turned moving off since.
     if (allowed_bytes_s == 0) return;
-    pace_.came(batch.content.size(), now - asked, allowed_bytes_s,
-               core_.shared.holders.is_draining(giver), now);
+    const bool is_urgent = core_.shared.holders.is_draining(giver);
+    const std::size_t size_bytes = batch.content.size();
+    if (!asked) return pace_.came_after_waiting(size_bytes, allowed_bytes_s, is_urgent, now);
+    pace_.came(size_bytes, now - *asked, allowed_bytes_s, is_urgent, now);
   }
 
   CoreState& core_;

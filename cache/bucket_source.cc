@@ -14,7 +14,7 @@ BucketSource::Answer BucketSource::answer(const Question& question, const AskedA
   Giving& giving = givings_[taker];
   const bool is_next = giving.number != 0 && number == giving.number + 1;
   const bool has_come = is_next && (serial == 0 || serial == giving.serial);
-  if (has_come) note_arrival(giving, taker);
+  const std::size_t left_out = has_come ? note_arrival(giving, taker) : 0;
   if (!giving.has_remover) remove_some(giving, taker);
   if (giving.number != 0 && number == giving.number) {
     rewind(giving);
@@ -32,7 +32,7 @@ BucketSource::Answer BucketSource::answer(const Question& question, const AskedA
   giving.next_before = giving.next;
   if (giving.moving) giving.moving->mark();
   giving.given.clear();
-  Answer answer{make_batch(giving, taker, now), giving.serial};
+  Answer answer{make_batch(giving, taker, now), giving.serial, left_out};
   const bool has_outpaced = std::any_of(givings_.begin(), givings_.end(), [](const auto& to) {
     return to.second.has_moving([](const Moving& moving) { return moving.is_outpaced(); });
   });
@@ -140,15 +140,20 @@ void BucketSource::rewind(Giving& giving) {
   giving.next = giving.next_before;
 }
 
-void BucketSource::note_arrival(Giving& giving, const std::string& taker) {
-  if (giving.given.empty()) return;
+std::size_t BucketSource::note_arrival(Giving& giving, const std::string& taker) {
+  if (giving.given.empty()) return 0;
   // Before anything is removed: what a holder misses, it fetches.
   holders_.change([&](tier::Authority& authority) {
     std::erase_if(giving.given,
                   [&](const auto& given) { return !authority.given_over(given->bucket, taker); });
   });
-  for (auto& given : giving.given) giving.arrived.push_back(std::move(given));
+  std::size_t left_out = 0;
+  for (auto& given : giving.given) {
+    left_out += given->now.left_out;
+    giving.arrived.push_back(std::move(given));
+  }
   giving.given.clear();
+  return left_out;
 }
 
 void BucketSource::remove_some(Giving& giving, const std::string& taker) {
@@ -260,7 +265,7 @@ bool BucketSource::leave_for_later(Giving& giving, SteadyPoint now) {
 bool BucketSource::add_stored(Giving& giving, Store::Warmth warmth, TimePoint now,
                               MovedBatch& batch) {
   Moving& moving = *giving.moving;
-  auto& [key, unsent, sent, batches] = moving.now;
+  auto& [key, unsent, sent, left_out, batches] = moving.now;
   while (true) {
     while (!unsent.empty()) {
       if (batch.size_bytes() >= limits::move_batch_size_bytes) {
@@ -271,7 +276,10 @@ bool BucketSource::add_stored(Giving& giving, Store::Warmth warmth, TimePoint no
       unsent.pop_back();
       if (!variant || !store_.holds(key, variant)) continue;
       ++sent;
-      if (variant->body->size_bytes > giving.response_bytes_most) continue;
+      if (variant->body->size_bytes > giving.response_bytes_most) {
+        ++left_out;
+        continue;
+      }
       batch.append(key, *variant, warmth, now);
     }
     if (moving.is_hopeless()) return true;

@@ -50,12 +50,14 @@ class BucketSource {
     std::uint64_t number = 0;  // of the batch
     // Of the answer to the one before that it has; 0: it has none, or is of an older version.
     std::uint64_t serial = 0;
-    // Of a response's body. A larger one stays behind: the taker could not store it.
+    // Of a response's body. A larger one is left out: the taker could not store it.
     std::size_t response_bytes_most = limits::moved_response_size_bytes;
   };
   struct Answer {
     MovedBatch batch;  // empty: there is nothing to be given to the taker at present
     std::uint64_t serial = 0;
+    // Responses of the buckets that have arrived now which were too large to move.
+    std::size_t left_out = 0;
   };
   [[nodiscard]] Answer answer(const Question& question, const AskedAt& now);
   // True: more of what has arrived at that taker is to be removed, and the caller is to do it: it
@@ -103,8 +105,9 @@ class BucketSource {
       // last.
       CacheKey key{};
       std::vector<std::weak_ptr<const StoredResponse>> unsent{};
-      std::size_t sent = 0;     // stored responses
-      std::size_t batches = 0;  // that were full before it had been sent
+      std::size_t sent = 0;      // stored responses
+      std::size_t left_out = 0;  // of these, too large ones
+      std::size_t batches = 0;   // that were full before it had been sent
     };
     State now{};
     State marked{};
@@ -151,8 +154,9 @@ class BucketSource {
   [[nodiscard]] std::unique_ptr<Moving> next_moving(Giving& giving);
   // False: it has been left for long enough, and often enough.
   [[nodiscard]] static bool leave_for_later(Giving& giving, SteadyPoint now);
-  // The taker has what it was given: the buckets are let go.
-  void note_arrival(Giving& giving, const std::string& taker);
+  // The taker has what it was given: the buckets are let go. Returns how many responses were left
+  // out of them.
+  std::size_t note_arrival(Giving& giving, const std::string& taker);
   void remove_some(Giving& giving, const std::string& taker);
   // Nothing is stored of it, nor under way.
   [[nodiscard]] bool is_empty(shard::Bucket bucket);

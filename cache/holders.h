@@ -47,13 +47,6 @@ class Holders {
     const std::lock_guard lock(mutex_);
     return authority_.own();
   }
-  // Nullopt: it is that version.
-  [[nodiscard]] std::optional<tier::Holdings> own_unless(
-      const std::optional<tier::HoldingsVersion>& known) const {
-    const std::lock_guard lock(mutex_);
-    if (authority_.own().version == known) return std::nullopt;
-    return authority_.own();
-  }
   [[nodiscard]] tier::HoldingsVersion own_version() const {
     const std::lock_guard lock(mutex_);
     return authority_.own().version;

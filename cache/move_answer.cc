@@ -39,7 +39,9 @@ std::optional<BucketSource::Question> read_question(const http::Fields& asked) {
   const bool is_whole = text.empty() && has_serial == (question.serial > 0);
   // Older replicas do not say it.
   if (const auto most = asked.first(http::internal::move_most)) {
-    std::from_chars(most->data(), most->data() + most->size(), question.response_bytes_most);
+    const char* const end = most->data() + most->size();
+    const auto parsed = std::from_chars(most->data(), end, question.response_bytes_most);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
   }
   if (question.taker.empty() || question.number == 0 || !is_whole) return std::nullopt;
   return question;
@@ -68,6 +70,7 @@ void answer_move(CoreState& core, const http::Fields& asked, http::Response& res
   if (question) {
     answer =
         core.shared.source.answer(*question, {core.core.resident_now(), core.core.steady_now()});
+    core.shared.moved.left_out.fetch_add(answer.left_out);
     if (core.shared.source.claim_removal(question->taker)) {
       core.core.spawn(remove_by_steps(core, question->taker));
     }

@@ -21,6 +21,9 @@ class MovePace {
   // the rate at most. `is_urgent`: its giver is about to end, and is not waited for.
   void came(std::size_t size_bytes, std::chrono::microseconds took, std::size_t allowed_bytes_s,
             bool is_urgent, SteadyPoint now) noexcept;
+  // Likewise, of one that waited here for its turn: how long it took tells nothing.
+  void came_after_waiting(std::size_t size_bytes, std::size_t allowed_bytes_s, bool is_urgent,
+                          SteadyPoint now) noexcept;
   // When the next batch may be asked for. `is_urgent`: of a giver that is about to end.
   [[nodiscard]] SteadyPoint next_batch(bool is_urgent) const noexcept {
     return is_urgent ? next_batch_ : std::max(next_batch_, paused_until_);

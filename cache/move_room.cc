@@ -6,6 +6,9 @@
 
 namespace ringside::cache {
 
+// What a store could keep may come.
+static_assert(limits::moving_share_divisor <= limits::object_share_divisor);
+
 MoveRoom::MoveRoom(std::size_t store_limit_bytes) noexcept
     : share_bytes_(store_limit_bytes / limits::moved_share_divisor),
       may_evict_bytes_(share_bytes_),
@@ -15,8 +18,24 @@ std::size_t MoveRoom::response_bytes_most() const noexcept {
   return std::min(may_arrive_bytes_, limits::moved_response_size_bytes);
 }
 
-bool MoveRoom::may_arrive(std::size_t size_bytes) const noexcept {
-  return arriving_bytes_ == 0 || arriving_bytes_ + size_bytes <= may_arrive_bytes_;
+bool MoveRoom::Arrival::may_begin() const noexcept {
+  const std::size_t coming = room_.arriving_bytes_, most = room_.may_arrive_bytes_;
+  const bool has_room = coming == 0 || (coming <= most && size_bytes_ <= most - coming);
+  return size_bytes_ == 0 || (room_.waiting_.front() == this && has_room);
+}
+
+void MoveRoom::Arrival::begin() noexcept {
+  room_.waiting_.erase(place_);
+  room_.arriving_bytes_ += size_bytes_;
+  has_begun_ = true;
+}
+
+MoveRoom::Arrival::~Arrival() {
+  if (has_begun_) {
+    room_.arriving_bytes_ -= size_bytes_;
+  } else {
+    room_.waiting_.erase(place_);
+  }
 }
 
 std::optional<SteadyPoint> MoveRoom::full_until(std::size_t free_bytes, SteadyPoint now) noexcept {

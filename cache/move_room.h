@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <optional>
 
 #include "base/time.h"
@@ -14,7 +15,8 @@ namespace ringside::cache {
 // has not moved, and answers for it. So a store takes what is warm elsewhere without losing all at
 // once what is warm here, and moving ends.
 //
-// What is on its way is no more than a share of the store either (limits::moving_share_divisor).
+// What is on its way is no more than a share of the store either (limits::moving_share_divisor),
+// but for a batch that is larger than that alone, and what does not wait.
 class MoveRoom {
  public:
   explicit MoveRoom(std::size_t store_limit_bytes) noexcept;
@@ -27,22 +29,28 @@ class MoveRoom {
 
   // The largest body of a stored response that may move here.
   [[nodiscard]] std::size_t response_bytes_most() const noexcept;
-  // Whether a batch of that size may come beside what is on its way. One alone always may.
-  [[nodiscard]] bool may_arrive(std::size_t size_bytes) const noexcept;
-  // A batch on its way here, until what it had is stored. The room must outlive it.
+
+  // A batch that is to come here, until what it had is stored. Batches begin in the order in which
+  // these are made, so that a large one is not passed by small ones for ever. The room must outlive
+  // it.
   class Arrival {
    public:
-    Arrival(MoveRoom& room, std::size_t size_bytes) noexcept
-        : room_(room), size_bytes_(size_bytes) {
-      room_.arriving_bytes_ += size_bytes_;
-    }
-    ~Arrival() { room_.arriving_bytes_ -= size_bytes_; }
+    Arrival(MoveRoom& room, std::size_t size_bytes)
+        : room_(room),
+          size_bytes_(size_bytes),
+          place_(room.waiting_.insert(room.waiting_.end(), this)) {}
+    ~Arrival();
     Arrival(const Arrival&) = delete;
     Arrival& operator=(const Arrival&) = delete;
+    // Whether it may come beside what is on its way. One alone always may.
+    [[nodiscard]] bool may_begin() const noexcept;
+    void begin() noexcept;
 
    private:
     MoveRoom& room_;
     const std::size_t size_bytes_;
+    const std::list<const Arrival*>::iterator place_;
+    bool has_begun_ = false;
   };
 
  private:
@@ -50,6 +58,7 @@ class MoveRoom {
   std::size_t may_evict_bytes_;
   std::size_t may_arrive_bytes_;  // at once
   std::size_t arriving_bytes_ = 0;
+  std::list<const Arrival*> waiting_;
   SteadyPoint renewed_{};
 };
 

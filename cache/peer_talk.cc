@@ -135,13 +135,17 @@ void answer_holdings(CoreState& core, const http::Fields& asked, http::Response&
       authority.hint(heard->name, heard->theirs);
     });
   }
-  const auto known = heard ? std::optional(heard->known) : std::nullopt;
-  const auto own = core.shared.holders.own_unless(known);
-  std::string text = own ? tier::to_text(*own) : std::string();
+  HoldingsVersion version = core.shared.holders.own_version();
+  std::string text;
+  if (!heard || heard->known != version) {
+    const tier::Holdings own = core.shared.holders.own();
+    version = own.version;
+    text = tier::to_text(own);
+  }
   response.begin(200, http::reason_of(200));
   response.fields.add("Content-Length", fmt::to_string(text.size()));
   http::add_date(response.fields, core.core.now());
-  response.fields.add(http::internal::holdings, tier::to_text(own ? own->version : *known));
+  response.fields.add(http::internal::holdings, tier::to_text(version));
   const std::string done = core.shared.purges.done(core.core.steady_now());
   if (!done.empty()) response.fields.add(http::internal::purges_done, done);
   if (heard && !core.shared.holders.knows(heard->name)) {

@@ -131,7 +131,10 @@ Slabs::Run Slabs::take(Slab& slab, std::size_t first, std::size_t blocks) noexce
   const std::size_t last_page = (first + blocks - 1) / blocks_per_page;
   const std::size_t held_before = held_pages_;
   for (std::size_t page = first / blocks_per_page; page <= last_page; ++page) {
-    if (is_idle(slab, page)) --slab.idle_pages;
+    if (is_idle(slab, page)) {
+      --slab.idle_pages;
+      --idle_pages_;
+    }
     if (has(slab.touched, page)) continue;
     set(slab.touched, page);
     ++held_pages_;
@@ -166,9 +169,10 @@ void Slabs::free(const Run& run) noexcept {
   for (std::size_t page = first / blocks_per_page; page <= last_page; ++page) {
     if (!is_idle(slab, page)) continue;
     if (slab.idle_pages++ == 0) with_idle_pages_.push_front(slab);
+    ++idle_pages_;
   }
   if (!can_release_pages()) return;
-  while (held_bytes() > used_bytes() + slack_bytes_ && !with_idle_pages_.empty()) {
+  while (idle_pages_ * page_bytes > slack_bytes_) {
     release_idle_pages(with_idle_pages_.back());
   }
 }
@@ -188,6 +192,7 @@ void Slabs::release_idle_pages(Slab& slab) noexcept {
     held_pages_ -= end - page;
     page = end;
   }
+  idle_pages_ -= slab.idle_pages;
   slab.idle_pages = 0;
   static_cast<Hook<ByIdlePages>&>(slab).unlink();
 }

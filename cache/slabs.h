@@ -15,8 +15,8 @@ namespace ringside::cache {
 // Memory for bodies in slabs of blocks (see limits::slab_size_bytes). A body takes any blocks that
 // are free, in several runs where there is no long one: so nothing is lost between bodies of
 // changing sizes, as it is between an allocator's. What is free beyond a slack is given back to the
-// kernel by the page, first what has been free for longest: that call interrupts all cores, and
-// what was freed just now is what is taken next. Not thread-safe.
+// kernel by the page, first those of the slab that has had free ones for longest: the call
+// interrupts all cores, and what was freed just now is what is taken next. Not thread-safe.
 class Slabs {
  public:
   static constexpr std::size_t block_bytes = limits::slab_block_size_bytes;
@@ -96,6 +96,7 @@ class Slabs {
   List<ByIdlePages> with_idle_pages_;          // those that have them for longest last
   std::size_t used_blocks_ = 0;
   std::size_t held_pages_ = 0;
+  std::size_t idle_pages_ = 0;
 };
 
 }  // namespace ringside::cache

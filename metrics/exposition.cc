@@ -48,7 +48,7 @@ constexpr auto store_rows = std::to_array<FigureRow<StoreFigures>>({
     {"ringside_moved_bytes_total", "Bytes of their bodies.", Kind::counter,
      &StoreFigures::moved_bytes},
     {"ringside_moved_left_out_total",
-     "Stored responses that other replicas gave and that were not stored.", Kind::counter,
+     "Stored responses that were left out when their buckets moved.", Kind::counter,
      &StoreFigures::moved_left_out},
     {"ringside_moves_waiting", "Replicas whose batches wait because the store here is full.",
      Kind::gauge, &StoreFigures::moves_waiting},

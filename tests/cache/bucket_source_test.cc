@@ -65,7 +65,7 @@ TEST(BucketSource, WarmBucketsComeFirst) {
   EXPECT_EQ(given, warm_ones);
 }
 
-TEST(BucketSource, WhatItsTakerHasNoRoomForStaysBehind) {
+TEST(BucketSource, WhatItsTakerCouldNotStoreIsLeftOutAndCounted) {
   Giver giver;
   const shard::Bucket bucket = giver.buckets[0];
   giver.put("/1", bucket, std::string(100, 'a'));
@@ -75,6 +75,8 @@ TEST(BucketSource, WhatItsTakerHasNoRoomForStaysBehind) {
   EXPECT_EQ(batch.bodies, std::vector{std::string(100, 'a')});
   ASSERT_FALSE(batch.buckets.empty());
   EXPECT_EQ(batch.buckets.front().bucket, bucket) << "the rest is no reason to keep it";
+  EXPECT_EQ(answer.left_out, 0U) << "it may not arrive";
+  EXPECT_EQ(giver.source.answer({"b", 2, answer.serial, 100}, asked_now).left_out, 1U);
 }
 
 // One that is large, and has been sent. Returns the number of the next batch.

@@ -51,6 +51,20 @@ TEST(MovePace, RisesToAllThatIsAllowedWhereNobodyWaits) {
   EXPECT_EQ(moving.rate(), allowed);
 }
 
+// One that had waited had mostly come by then, and was the fastest for half a minute.
+TEST(MovePace, ABatchThatWaitedIsPaidForAndTeachesNothing) {
+  Moving moving;
+  moving.pace.came_after_waiting(size, allowed, false, moving.now);
+  EXPECT_EQ(moving.rate(), begun) << "nothing is known yet";
+  moving.came_for(limits::move_rise + limits::move_rise / 4, fast);
+  ASSERT_EQ(moving.rate(), allowed);
+  const auto due = moving.pace.next_batch(false);
+  moving.pace.came_after_waiting(8 * size, allowed, false, moving.now);
+  EXPECT_EQ(moving.pace.next_batch(false), due + 8 * each);
+  moving.came(fast + limits::move_delay);
+  EXPECT_LE(moving.wait(), each) << "that is still in time";
+}
+
 TEST(MovePace, PausesAfterABatchThatCameLate) {
   Moving moving;
   moving.came_for(limits::move_rise, fast);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/limits.h"
 
 namespace ringside::cache {
@@ -66,22 +69,51 @@ TEST(MoveRoom, WhatIsOnItsWayIsAShareOfTheStore) {
   static_assert(on_its_way == 2 * batch);
   MoveRoom room(store);
   EXPECT_EQ(room.response_bytes_most(), on_its_way);
-  const MoveRoom::Arrival first(room, batch);
-  {
-    EXPECT_TRUE(room.may_arrive(batch));
-    const MoveRoom::Arrival second(room, batch);
-    EXPECT_FALSE(room.may_arrive(1));
-  }
-  EXPECT_TRUE(room.may_arrive(batch));
-  EXPECT_FALSE(room.may_arrive(batch + 1));
+  MoveRoom::Arrival first(room, batch);
+  ASSERT_TRUE(first.may_begin());
+  first.begin();
+  MoveRoom::Arrival too_large(room, batch + 1);
+  EXPECT_FALSE(too_large.may_begin());
+  MoveRoom::Arrival nothing(room, 0);
+  EXPECT_TRUE(nothing.may_begin()) << "what needs no memory waits for nobody";
+}
+
+TEST(MoveRoom, ALargeBatchIsNotPassedByWhatCameAfterIt) {
+  MoveRoom room(store);
+  std::optional<MoveRoom::Arrival> first(std::in_place, room, batch);
+  first->begin();
+  std::optional<MoveRoom::Arrival> large(std::in_place, room, 2 * batch);
+  MoveRoom::Arrival small(room, 1);
+  EXPECT_FALSE(large->may_begin());
+  EXPECT_FALSE(small.may_begin());
+  first.reset();
+  EXPECT_FALSE(small.may_begin());
+  EXPECT_TRUE(large->may_begin());
+  large->begin();
+  EXPECT_FALSE(small.may_begin());
+  large.reset();
+  EXPECT_TRUE(small.may_begin());
+}
+
+TEST(MoveRoom, WhoGivesUpHoldsNobodyUp) {
+  MoveRoom room(store);
+  MoveRoom::Arrival first(room, batch);
+  first.begin();
+  std::optional<MoveRoom::Arrival> second(std::in_place, room, 2 * batch);
+  const MoveRoom::Arrival third(room, batch);
+  EXPECT_FALSE(third.may_begin());
+  second.reset();
+  EXPECT_TRUE(third.may_begin());
 }
 
 // An older giver does not know what is too much for us.
 TEST(MoveRoom, OneBatchAloneMayComeWhateverItsSize) {
   MoveRoom room(store);
-  EXPECT_TRUE(room.may_arrive(2 * store));
-  const MoveRoom::Arrival large(room, 2 * store);
-  EXPECT_FALSE(room.may_arrive(1));
+  MoveRoom::Arrival large(room, 2 * store);
+  ASSERT_TRUE(large.may_begin());
+  large.begin();
+  const MoveRoom::Arrival small(room, 1);
+  EXPECT_FALSE(small.may_begin());
 }
 
 TEST(MoveRoom, OfAGreatStoreTakesNoResponseThatWouldNotMove) {

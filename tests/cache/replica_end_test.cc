@@ -217,7 +217,7 @@ TEST(ReplicaStop, EndsPromptlyWhateverHangs) {
   for (auto& client : clients) EXPECT_NE(client.read_to_end(), RawSocket::End::timeout);
 }
 
-// Its time stands still when a core stops, and the fill went on looking at it.
+// A core that stops has a time that stands still, and the fill waited for it to pass.
 TEST(ReplicaStop, EndsAFillThatAwaitsTheNumberOfAPurge) {
   const ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
   const ScriptedPeer holder(
@@ -231,6 +231,7 @@ TEST(ReplicaStop, EndsAFillThatAwaitsTheNumberOfAPurge) {
   replica->apply(settings);
   const std::string_view by_sidecar =
       "Ringside-Topology: t\r\nRingside-Bucket: 5\r\nRingside-Instead-Of: cache-9\r\n";
+  ASSERT_TRUE(eventually([&] { return (*replica)->holders().unheard() == 0; }));
   auto client = replica->client();
   // The sidecar tells the number of what this makes invalid, or would.
   const std::string post = "POST /1 HTTP/1.1\r\nHost: a.test\r\n" + std::string(by_sidecar) +

@@ -2,9 +2,10 @@
 taken for something else. The one of another version is a script."""
 
 import collections
+import threading
 import unittest
 
-from support import Tier, wait_until
+from support import WAIT_S, Tier, wait_until
 from support.wire import Wire
 
 PATHS = [f"/{number}" for number in range(40)]
@@ -97,6 +98,64 @@ class OfTwoVersions(Tier):
         wait_until(lambda: asked, "it to be asked for what it has")
         store_bytes = self.own.metric("ringside_store_limit_bytes")
         self.assertEqual(int(asked[0]), store_bytes // 8)
+
+    def test_a_taker_is_not_given_what_it_says_is_too_large(self):
+        self.ask_all()
+        self.meet(lambda turn: turn.reply(200, b"9 1\n", Ringside_Holdings="9 1"))
+        pages = len(b"GET /")
+
+        def batch(*lines: str) -> bytes:
+            """The first batch, once more each time."""
+            with Wire(self.own.address) as wire:
+                return wire.ask("OPTIONS", "*", "Max-Forwards: 0", "Ringside-Move: cache-1 1", *lines).body
+
+        wait_until(lambda: b"GET /" in batch(), "it to give what is the other one's now")
+        self.assertNotIn(b"GET /", batch(f"Ringside-Move-Most: {pages}"))
+        self.assertEqual(batch("Ringside-Move-Most: 1000x"), b"", "that is no number")
+
+    def test_batches_that_come_at_once_take_a_share_of_the_store(self):
+        share_bytes = int(self.own.metric("ringside_store_limit_bytes")) // 8
+        third = self.origin()
+        asked = {"cache-1": [], "cache-2": []}
+        begun, answered, may_end = threading.Event(), threading.Event(), threading.Event()
+        at_second_batch = []
+
+        def answers(name: str, incarnation: int, holdings: str, answer_move):
+            def answer(turn) -> None:
+                if number := turn.request.field("Ringside-Move"):
+                    asked[name].append(number.split(" ")[1])
+                    return answer_move(turn, asked[name][-1])
+                said = f"{incarnation} 1\n{holdings}\n".encode()
+                turn.reply(200, said, Ringside_Holdings=f"{incarnation} 1")
+
+            return answer
+
+        def large(turn, number: str) -> None:
+            head = f"HTTP/1.1 200 OK\r\nRingside-Move: {number} 1\r\nContent-Length: {share_bytes}\r\n\r\n"
+            turn.send(head.encode())
+            begun.set()
+            may_end.wait(WAIT_S)
+            turn.close()
+
+        def small(turn, number: str) -> None:
+            if number != "1":
+                at_second_batch.append(may_end.is_set())
+                return turn.reply(200, b"", Ringside_Move=f"{number} 1")
+            begun.wait(WAIT_S)
+            turn.reply(200, b"B 16383 1\n", Ringside_Move="1 1", Ringside_Holdings="9 1")
+            answered.set()
+
+        third.on["*"] = answers("cache-2", 9, "8192 16383 1", small)
+        self.meet(
+            answers("cache-1", 7, "0 8191 1", large),
+            others=[{"name": "cache-2", "address": third.address}],
+        )
+        self.assertTrue(answered.wait(WAIT_S))
+        for _ in range(50):  # it would be asked for the next batch by then
+            self.own.readyz()
+        may_end.set()
+        wait_until(lambda: at_second_batch, "the batch that waited to be taken")
+        self.assertTrue(at_second_batch[0])
 
     def test_one_that_does_not_know_what_a_fill_is_refuses_it(self):
         def answer(turn) -> None:

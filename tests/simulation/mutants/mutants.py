@@ -80,8 +80,8 @@ MUTANTS = (
         (
             Edit(
                 SOURCE,
-                "Answer answer{make_batch(giving, taker, now), giving.serial};",
-                "Answer answer{make_batch(giving, taker, now), giving.serial};"
+                "Answer answer{make_batch(giving, taker, now), giving.serial, left_out};",
+                "Answer answer{make_batch(giving, taker, now), giving.serial, left_out};"
                 "if (MUTANT) { note_arrival(giving, taker); remove_some(giving, taker); }",
             ),
         ),
