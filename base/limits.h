@@ -363,7 +363,7 @@ constexpr Milliseconds invalidation_timeout{1'000};
 // tells it again has it emptied once more
 constexpr size_t sidecars_heeded = 4096;
 // {} that were members | a sidecar forgets all, and does not tell one that is a member again what
-// it has missed; a replica forgets whose last missed purge is the oldest, and which holders lag
+// it has missed; a replica forgets who has missed nothing for longest, and which holders lag
 constexpr size_t replicas_remembered = 1024;
 // {} at once and {} a second, a client and core | 429: a request by another method than GET, HEAD,
 // OPTIONS, POST, PUT, PATCH and DELETE, since any answer to it makes its URL invalid everywhere

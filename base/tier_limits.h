@@ -71,9 +71,10 @@ constexpr Milliseconds move_remove_pause{1};
 // {} of a stored response | it does not move, and is fetched again
 constexpr size_t moved_response_size_bytes = 64 * kMiB;
 constexpr unsigned moves_at_once = 4;  // {}, into one replica | the others wait for their turn
-// 1/{} of the store, for batches on their way to it | the next one waits; a stored response that is
-// larger than that does not move, and is fetched again
+// 1/{} of the store, for batches of more than {} on their way to it | the next one waits; a stored
+// response that is larger than that share does not move, and is fetched again
 constexpr size_t moving_share_divisor = 8;
+constexpr size_t moving_usual_size_bytes = 512 * kKiB;
 // {} for a bucket to move (a shard with --split-writes wait, or one in which responses are stored
 // as fast as they move) | it is fetched, and is sent with a later batch
 constexpr Milliseconds split_wait{250};

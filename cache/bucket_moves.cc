@@ -168,7 +168,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const std::size_t size_bytes = length_of((*answered)->head());
       if (size_bytes > batch_size_bytes_most) co_return too_large();
       MoveRoom::Arrival arrival(room_, size_bytes);
-      const bool has_waited = co_await wait_for_turn(arrival, giver.name, begun.asked.steady);
+      const auto turn = co_await wait_for_turn(arrival, giver.name, begun.asked.steady);
+      if (!turn) co_return turn.error();
       auto batch = co_await receive(**answered, size_bytes, std::move(begun));
       if (!batch) co_return batch.error();
       if (batch->content.empty()) {
@@ -177,7 +178,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       }
       const auto content = read(*batch);
       if (!content) co_return content.error();
-      pay_for(*batch, giver.name, has_waited ? std::nullopt : std::optional(asked));
+      pay_for(*batch, giver.name, asked, *turn);
       const Kept kept = keep(*content, *batch);
       if (kept == Kept::none && ++tried < limits::move_purge_tries) {
         co_await waiter.wait(core_.core.steady_now() + limits::move_purge_pause);
@@ -246,22 +247,26 @@ class Moves : public std::enable_shared_from_this<Moves> {
     co_return co_await ask_peer(core_, giver, std::move(question));
   }
 
-  // For those before it, until its giver has no time any more. One that drains does not wait. True:
-  // it has waited.
-  Task<bool> wait_for_turn(MoveRoom::Arrival& arrival, const std::string& giver,
-                           SteadyPoint asked) {
-    const SteadyPoint deadline = asked + limits::move_timeout;
-    const auto must_wait = [&] {
-      return !arrival.may_begin() && !core_.core.stopped() && core_.core.steady_now() < deadline &&
-             !core_.shared.holders.is_draining(giver);
-    };
-    bool has_waited = false;
+  // Since when it is its turn; nullopt: it had to wait for nobody. An Error: the question has no
+  // time left. A batch whose giver drains does not wait.
+  Task<Result<std::optional<SteadyPoint>>> wait_for_turn(MoveRoom::Arrival& arrival,
+                                                         const std::string& giver,
+                                                         SteadyPoint asked) {
     net::Waiter waiter(core_.core);
-    for (; must_wait(); has_waited = true) {
+    bool has_waited = false;
+    while (!arrival.may_begin() && !core_.shared.holders.is_draining(giver)) {
+      const bool is_over = core_.core.steady_now() >= asked + limits::move_timeout;
+      if (is_over || core_.core.stopped()) {
+        co_return Error{ErrorKind::timeout, ErrorSource::ourselves, Retry::no,
+                        "its batch waited too long for those of others"};
+      }
       co_await waiter.wait(core_.core.steady_now() + limits::deadline_tick);
+      has_waited = true;
     }
     arrival.begin();
-    co_return has_waited;
+    std::optional<SteadyPoint> since;
+    if (has_waited) since = core_.core.clock().steady_now();
+    co_return since;
   }
 
   Task<Result<Batch>> receive(hop::Exchange& exchange, std::size_t size_bytes, Batch batch) {
@@ -339,16 +344,20 @@ class Moves : public std::enable_shared_from_this<Moves> {
     return is_taken;
   }
 
-  // `asked`: nullopt where it was left waiting here.
-  void pay_for(const Batch& batch, const std::string& giver, std::optional<SteadyPoint> asked) {
+  // `turn`: see wait_for_turn().
+  void pay_for(const Batch& batch, const std::string& giver, SteadyPoint asked,
+               std::optional<SteadyPoint> turn) {
     const SteadyPoint now = core_.core.clock().steady_now();
     const std::size_t allowed_bytes_s = core_.settings->move_rate_mib_s * limits::kMiB;
     // A reload may have turned moving off since.
     if (allowed_bytes_s == 0) return;
     const bool is_urgent = core_.shared.holders.is_draining(giver);
     const std::size_t size_bytes = batch.content.size();
-    if (!asked) return pace_.came_after_waiting(size_bytes, allowed_bytes_s, is_urgent, now);
-    pace_.came(size_bytes, now - *asked, allowed_bytes_s, is_urgent, now);
+    if (turn) {
+      pace_.came_after_waiting(size_bytes, now - *turn, allowed_bytes_s, is_urgent, now);
+    } else {
+      pace_.came(size_bytes, now - asked, allowed_bytes_s, is_urgent, now);
+    }
   }
 
   CoreState& core_;

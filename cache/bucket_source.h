@@ -50,13 +50,15 @@ class BucketSource {
     std::uint64_t number = 0;  // of the batch
     // Of the answer to the one before that it has; 0: it has none, or is of an older version.
     std::uint64_t serial = 0;
-    // Of a response's body. A larger one is left out: the taker could not store it.
+    // Of a response's body. A larger one is left out: the taker could not store it, or would hold
+    // too much at once.
     std::size_t response_bytes_most = limits::moved_response_size_bytes;
   };
   struct Answer {
     MovedBatch batch;  // empty: there is nothing to be given to the taker at present
     std::uint64_t serial = 0;
-    // Responses of the buckets that have arrived now which were too large to move.
+    // Responses of the buckets that have arrived now which were too large to move. One that was
+    // stored again meanwhile counts again.
     std::size_t left_out = 0;
   };
   [[nodiscard]] Answer answer(const Question& question, const AskedAt& now);

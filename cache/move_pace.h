@@ -21,9 +21,10 @@ class MovePace {
   // the rate at most. `is_urgent`: its giver is about to end, and is not waited for.
   void came(std::size_t size_bytes, std::chrono::microseconds took, std::size_t allowed_bytes_s,
             bool is_urgent, SteadyPoint now) noexcept;
-  // Likewise, of one that waited here for its turn: how long it took tells nothing.
-  void came_after_waiting(std::size_t size_bytes, std::size_t allowed_bytes_s, bool is_urgent,
-                          SteadyPoint now) noexcept;
+  // Likewise, of one that waited here: `took` is since its turn began. Some of it had come before,
+  // so it does not tell how fast a batch can be.
+  void came_after_waiting(std::size_t size_bytes, std::chrono::microseconds took,
+                          std::size_t allowed_bytes_s, bool is_urgent, SteadyPoint now) noexcept;
   // When the next batch may be asked for. `is_urgent`: of a giver that is about to end.
   [[nodiscard]] SteadyPoint next_batch(bool is_urgent) const noexcept {
     return is_urgent ? next_batch_ : std::max(next_batch_, paused_until_);
@@ -31,6 +32,12 @@ class MovePace {
   [[nodiscard]] std::size_t rate_bytes_s(std::size_t allowed_bytes_s) const noexcept;
 
  private:
+  [[nodiscard]] std::chrono::microseconds usual(std::size_t size_bytes) const noexcept;
+  [[nodiscard]] bool is_late(std::size_t size_bytes, std::chrono::microseconds took,
+                             std::size_t allowed_bytes_s) const noexcept;
+  void pay(std::size_t size_bytes, std::size_t allowed_bytes_s, bool is_urgent,
+           SteadyPoint now) noexcept;
+  void pause(std::chrono::microseconds delay, SteadyPoint now) noexcept;
   void note(std::chrono::microseconds took, SteadyPoint now) noexcept;
 
   // The least that a batch takes, since one or two of limits::move_memory ago.

@@ -19,9 +19,10 @@ std::size_t MoveRoom::response_bytes_most() const noexcept {
 }
 
 bool MoveRoom::Arrival::may_begin() const noexcept {
+  if (size_bytes_ <= limits::moving_usual_size_bytes) return true;
   const std::size_t coming = room_.arriving_bytes_, most = room_.may_arrive_bytes_;
   const bool has_room = coming == 0 || (coming <= most && size_bytes_ <= most - coming);
-  return size_bytes_ == 0 || (room_.waiting_.front() == this && has_room);
+  return has_room && room_.waiting_.front() == this;
 }
 
 void MoveRoom::Arrival::begin() noexcept {

@@ -54,15 +54,24 @@ TEST(MovePace, RisesToAllThatIsAllowedWhereNobodyWaits) {
 // One that had waited had mostly come by then, and was the fastest for half a minute.
 TEST(MovePace, ABatchThatWaitedIsPaidForAndTeachesNothing) {
   Moving moving;
-  moving.pace.came_after_waiting(size, allowed, false, moving.now);
+  moving.pace.came_after_waiting(size, Seconds{1}, allowed, false, moving.now);
   EXPECT_EQ(moving.rate(), begun) << "nothing is known yet";
+  EXPECT_LE(moving.wait(), SteadyPoint::duration{0}) << "so nobody pauses";
   moving.came_for(limits::move_rise + limits::move_rise / 4, fast);
   ASSERT_EQ(moving.rate(), allowed);
   const auto due = moving.pace.next_batch(false);
-  moving.pace.came_after_waiting(8 * size, allowed, false, moving.now);
+  moving.pace.came_after_waiting(8 * size, microseconds{1}, allowed, false, moving.now);
   EXPECT_EQ(moving.pace.next_batch(false), due + 8 * each);
   moving.came(fast + limits::move_delay);
   EXPECT_LE(moving.wait(), each) << "that is still in time";
+}
+
+TEST(MovePace, ABatchThatWaitedAndThenCameLateMakesTheNextOnePauseToo) {
+  Moving moving;
+  moving.came_for(limits::move_rise, fast);
+  moving.pace.came_after_waiting(size, late, allowed, false, moving.now);
+  EXPECT_EQ(moving.wait(), limits::move_yield * delay);
+  EXPECT_LE(moving.wait(true), 2 * each) << "what is urgent does not";
 }
 
 TEST(MovePace, PausesAfterABatchThatCameLate) {

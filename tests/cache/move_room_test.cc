@@ -64,43 +64,43 @@ TEST(MoveRoom, IsNotSavedUp) {
   EXPECT_EQ(room.may_evict_bytes(), share);
 }
 
+constexpr std::size_t large = 2 * limits::moving_usual_size_bytes;
+
 TEST(MoveRoom, WhatIsOnItsWayIsAShareOfTheStore) {
-  constexpr std::size_t on_its_way = store / limits::moving_share_divisor;
-  static_assert(on_its_way == 2 * batch);
-  MoveRoom room(store);
-  EXPECT_EQ(room.response_bytes_most(), on_its_way);
-  MoveRoom::Arrival first(room, batch);
+  MoveRoom room(2 * large * limits::moving_share_divisor);
+  EXPECT_EQ(room.response_bytes_most(), 2 * large);
+  MoveRoom::Arrival first(room, large);
   ASSERT_TRUE(first.may_begin());
   first.begin();
-  MoveRoom::Arrival too_large(room, batch + 1);
+  MoveRoom::Arrival too_large(room, large + 1);
   EXPECT_FALSE(too_large.may_begin());
-  MoveRoom::Arrival nothing(room, 0);
-  EXPECT_TRUE(nothing.may_begin()) << "what needs no memory waits for nobody";
+  const MoveRoom::Arrival usual(room, limits::moving_usual_size_bytes);
+  EXPECT_TRUE(usual.may_begin()) << "it waits for nobody";
 }
 
-TEST(MoveRoom, ALargeBatchIsNotPassedByWhatCameAfterIt) {
-  MoveRoom room(store);
-  std::optional<MoveRoom::Arrival> first(std::in_place, room, batch);
+TEST(MoveRoom, ABatchIsNotPassedByOneThatCameAfterIt) {
+  MoveRoom room(2 * large * limits::moving_share_divisor);
+  std::optional<MoveRoom::Arrival> first(std::in_place, room, large);
   first->begin();
-  std::optional<MoveRoom::Arrival> large(std::in_place, room, 2 * batch);
-  MoveRoom::Arrival small(room, 1);
-  EXPECT_FALSE(large->may_begin());
-  EXPECT_FALSE(small.may_begin());
+  std::optional<MoveRoom::Arrival> second(std::in_place, room, 2 * large);
+  const MoveRoom::Arrival third(room, large);
+  EXPECT_FALSE(second->may_begin());
+  EXPECT_FALSE(third.may_begin());
   first.reset();
-  EXPECT_FALSE(small.may_begin());
-  EXPECT_TRUE(large->may_begin());
-  large->begin();
-  EXPECT_FALSE(small.may_begin());
-  large.reset();
-  EXPECT_TRUE(small.may_begin());
+  EXPECT_FALSE(third.may_begin());
+  EXPECT_TRUE(second->may_begin());
+  second->begin();
+  EXPECT_FALSE(third.may_begin());
+  second.reset();
+  EXPECT_TRUE(third.may_begin());
 }
 
 TEST(MoveRoom, WhoGivesUpHoldsNobodyUp) {
-  MoveRoom room(store);
-  MoveRoom::Arrival first(room, batch);
+  MoveRoom room(2 * large * limits::moving_share_divisor);
+  MoveRoom::Arrival first(room, large);
   first.begin();
-  std::optional<MoveRoom::Arrival> second(std::in_place, room, 2 * batch);
-  const MoveRoom::Arrival third(room, batch);
+  std::optional<MoveRoom::Arrival> second(std::in_place, room, 2 * large);
+  const MoveRoom::Arrival third(room, large);
   EXPECT_FALSE(third.may_begin());
   second.reset();
   EXPECT_TRUE(third.may_begin());
@@ -109,11 +109,11 @@ TEST(MoveRoom, WhoGivesUpHoldsNobodyUp) {
 // An older giver does not know what is too much for us.
 TEST(MoveRoom, OneBatchAloneMayComeWhateverItsSize) {
   MoveRoom room(store);
-  MoveRoom::Arrival large(room, 2 * store);
-  ASSERT_TRUE(large.may_begin());
-  large.begin();
-  const MoveRoom::Arrival small(room, 1);
-  EXPECT_FALSE(small.may_begin());
+  MoveRoom::Arrival all(room, 2 * store);
+  ASSERT_TRUE(all.may_begin());
+  all.begin();
+  const MoveRoom::Arrival next(room, large);
+  EXPECT_FALSE(next.may_begin());
 }
 
 TEST(MoveRoom, OfAGreatStoreTakesNoResponseThatWouldNotMove) {

@@ -217,7 +217,7 @@ TEST(ReplicaStop, EndsPromptlyWhateverHangs) {
   for (auto& client : clients) EXPECT_NE(client.read_to_end(), RawSocket::End::timeout);
 }
 
-// A core that stops has a time that stands still, and the fill waited for it to pass.
+// The time of a core that stops stands still, and the fill waited for it to pass.
 TEST(ReplicaStop, EndsAFillThatAwaitsTheNumberOfAPurge) {
   const ScriptedPeer origin(always(answer("200 OK", lives, "hello")));
   const ScriptedPeer holder(

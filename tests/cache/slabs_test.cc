@@ -131,6 +131,25 @@ TEST(Slabs, WhatCanNotGoBackIsToldAsExcess) {
   EXPECT_EQ(slabs.excess_bytes(), 4 * kMiB - 512 * kKiB - slabs.slack_bytes());
 }
 
+// What lies between bodies was taken for slack that nothing else was left of.
+TEST(Slabs, PagesAreKeptForTheNextBodyWhateverLiesBetweenBodies) {
+  Slabs slabs(16 * kMiB);
+  std::vector<Slabs::Run> runs;
+  while (slabs.used_bytes() < 8 * kMiB) runs.push_back(slabs.allocate(1));
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    if (index % 8 != 0) slabs.free(runs[index]);  // one block of each page stays
+  }
+  ASSERT_GT(slabs.excess_bytes(), 0U);
+  std::size_t fresh_pages = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Slabs::Run run = slabs.allocate(128);
+    ASSERT_EQ(run.blocks, 128U);
+    fresh_pages += run.fresh_pages;
+    slabs.free(run);
+  }
+  EXPECT_EQ(fresh_pages, 16U) << "those of the first one";
+}
+
 TEST(Slabs, AWholeSlabIsTheMostInOneRun) {
   Slabs slabs(kMiB);
   const Slabs::Run whole = slabs.allocate(3 * blocks_per_slab);

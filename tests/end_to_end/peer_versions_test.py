@@ -111,51 +111,58 @@ class OfTwoVersions(Tier):
 
         wait_until(lambda: b"GET /" in batch(), "it to give what is the other one's now")
         self.assertNotIn(b"GET /", batch(f"Ringside-Move-Most: {pages}"))
+        left_out = self.own.metric("ringside_moved_left_out_total")
+        with Wire(self.own.address) as wire:
+            wire.ask("OPTIONS", "*", "Max-Forwards: 0", "Ringside-Move: cache-1 2")
+        self.assertGreater(self.own.metric("ringside_moved_left_out_total"), left_out)
         self.assertEqual(batch("Ringside-Move-Most: 1000x"), b"", "that is no number")
 
     def test_batches_that_come_at_once_take_a_share_of_the_store(self):
         share_bytes = int(self.own.metric("ringside_store_limit_bytes")) // 8
         third = self.origin()
-        asked = {"cache-1": [], "cache-2": []}
         begun, answered, may_end = threading.Event(), threading.Event(), threading.Event()
         at_second_batch = []
 
-        def answers(name: str, incarnation: int, holdings: str, answer_move):
+        def answers(incarnation: int, holdings: str, answer_move):
             def answer(turn) -> None:
-                if number := turn.request.field("Ringside-Move"):
-                    asked[name].append(number.split(" ")[1])
-                    return answer_move(turn, asked[name][-1])
+                if question := turn.request.field("Ringside-Move"):
+                    return answer_move(turn, question.split(" ")[1])
                 said = f"{incarnation} 1\n{holdings}\n".encode()
                 turn.reply(200, said, Ringside_Holdings=f"{incarnation} 1")
 
             return answer
 
-        def large(turn, number: str) -> None:
-            head = f"HTTP/1.1 200 OK\r\nRingside-Move: {number} 1\r\nContent-Length: {share_bytes}\r\n\r\n"
-            turn.send(head.encode())
+        def first(turn, number: str) -> None:
+            head = f"HTTP/1.1 200 OK\r\nRingside-Move: {number} 1\r\n"
+            turn.send(f"{head}Content-Length: {share_bytes}\r\n\r\n".encode())
             begun.set()
             may_end.wait(WAIT_S)
             turn.close()
 
-        def small(turn, number: str) -> None:
+        def second(turn, number: str) -> None:
             if number != "1":
                 at_second_batch.append(may_end.is_set())
                 return turn.reply(200, b"", Ringside_Move=f"{number} 1")
             begun.wait(WAIT_S)
-            turn.reply(200, b"B 16383 1\n", Ringside_Move="1 1", Ringside_Holdings="9 1")
+            self.look_around()  # the head of the first one is read by then
+            batch = b"B 16383 1\n" * 100_000
             answered.set()
+            turn.reply(200, batch, Ringside_Move="1 1", Ringside_Holdings="9 1")
 
-        third.on["*"] = answers("cache-2", 9, "8192 16383 1", small)
+        third.on["*"] = answers(9, "8192 16383 1", second)
         self.meet(
-            answers("cache-1", 7, "0 8191 1", large),
+            answers(7, "0 8191 1", first),
             others=[{"name": "cache-2", "address": third.address}],
         )
         self.assertTrue(answered.wait(WAIT_S))
-        for _ in range(50):  # it would be asked for the next batch by then
-            self.own.readyz()
+        self.look_around()  # it would be asked for the next batch by then
         may_end.set()
         wait_until(lambda: at_second_batch, "the batch that waited to be taken")
         self.assertTrue(at_second_batch[0])
+
+    def look_around(self) -> None:
+        for _ in range(50):
+            self.own.readyz()
 
     def test_one_that_does_not_know_what_a_fill_is_refuses_it(self):
         def answer(turn) -> None:
