@@ -101,8 +101,8 @@ MUTANTS = (
     ),
     Mutant(
         "WhoIsAskedByAPeerAsksOn",
-        "ChangesOverlap",
-        1000,
+        "SlicesMove",
+        100,
         (
             Edit(HANDLER, "if (fetches_for_bucket(decision)) {",
                  "if (!(MUTANT && context.fills_peer) && fetches_for_bucket(decision)) {"),
@@ -267,8 +267,8 @@ MUTANTS = (
     ),
     Mutant(
         "WhatAPurgeKeepsOutOfTheStoreCountsAsKept",
-        "OneSidecarNeverHearsOfIt",
-        1000,
+        "PagesChangeMeanwhile",
+        100,
         (
             Edit(
                 MOVES,
