@@ -120,25 +120,26 @@ TEST(Slabs, ABodyInPassingNeedsNoPagesOfTheKernelAgainAndAgain) {
   EXPECT_LE(slabs.held_bytes(), slabs.used_bytes() + slabs.slack_bytes());
 }
 
+// One block of each page stays in use.
+void use_a_bit_of_each_page(Slabs& slabs, std::size_t size_bytes) {
+  std::vector<Slabs::Run> runs;
+  while (slabs.used_bytes() < size_bytes) runs.push_back(slabs.allocate(1));
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    if (index % 8 != 0) slabs.free(runs[index]);
+  }
+}
+
 TEST(Slabs, WhatCanNotGoBackIsToldAsExcess) {
   Slabs slabs(4 * kMiB);
-  std::vector<Slabs::Run> runs;
-  while (slabs.used_bytes() < 4 * kMiB) runs.push_back(slabs.allocate(1));
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    if (index % 8 != 0) slabs.free(runs[index]);  // one block of each page stays
-  }
+  use_a_bit_of_each_page(slabs, 4 * kMiB);
   EXPECT_EQ(slabs.held_bytes(), 4 * kMiB);
   EXPECT_EQ(slabs.excess_bytes(), 4 * kMiB - 512 * kKiB - slabs.slack_bytes());
 }
 
-// What lies between bodies was taken for slack that nothing else was left of.
+// What lay between bodies took up the slack, so that no free page was kept.
 TEST(Slabs, PagesAreKeptForTheNextBodyWhateverLiesBetweenBodies) {
   Slabs slabs(16 * kMiB);
-  std::vector<Slabs::Run> runs;
-  while (slabs.used_bytes() < 8 * kMiB) runs.push_back(slabs.allocate(1));
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    if (index % 8 != 0) slabs.free(runs[index]);  // one block of each page stays
-  }
+  use_a_bit_of_each_page(slabs, 8 * kMiB);
   ASSERT_GT(slabs.excess_bytes(), 0U);
   std::size_t fresh_pages = 0;
   for (int i = 0; i < 10; ++i) {
