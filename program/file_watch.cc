@@ -14,9 +14,11 @@ FileStamp stamp_of(const std::string& path) noexcept {
           status.st_mtim.tv_sec * ns_per_second + status.st_mtim.tv_nsec};
 }
 
-FileWatch::FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)) {
-  told_ = stamps();
-  last_ = told_;
+void FileWatch::add(std::string path) {
+  const FileStamp stamp = stamp_of(path);
+  paths_.push_back(std::move(path));
+  told_.push_back(stamp);
+  last_.push_back(stamp);
 }
 
 std::vector<FileStamp> FileWatch::stamps() const {

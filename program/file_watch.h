@@ -22,16 +22,15 @@ struct FileStamp {
 // that is being written is not read half. Pure but for look(), which reads the stamps.
 class FileWatch {
  public:
-  FileWatch() = default;
-  explicit FileWatch(std::vector<std::string> paths);
+  // Watches one more file, from what it is now. Add it before it is read: what is written between
+  // the two is a change then.
+  void add(std::string path);
 
-  // True where the files changed since they were last told of or looked at first, and have not
+  // True where the files changed since they were added or last told of, and have not
   // changed since the last look. Call it every limits::file_poll.
   [[nodiscard]] bool look();
   // The same with the stamps given, in the order of the paths.
   [[nodiscard]] bool judge(const std::vector<FileStamp>& stamps);
-
-  [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }
 
  private:
   [[nodiscard]] std::vector<FileStamp> stamps() const;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "program/configuration.h"
+#include "program/file_watch.h"
 #include "program/options.h"
 
 namespace ringside::program {
@@ -20,8 +21,9 @@ struct Invocation {
   bool show = false;  // `ringside config`: prints the configuration and ends
 };
 
-// The defaults, overlaid by the file, overlaid by the flags, checked.
-[[nodiscard]] Result<Configuration> load(const Invocation& invocation);
+// The defaults, overlaid by the file, overlaid by the flags, checked. `files`, where given, watches
+// what a reload reads again, from before it is read here.
+[[nodiscard]] Result<Configuration> load(const Invocation& invocation, FileWatch* files = nullptr);
 
 // The keys that were given but that the command has no use for.
 [[nodiscard]] std::vector<std::string> unused_keys(Command command,

@@ -11,7 +11,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "program/admin_access.h"
-#include "program/countries.h"
 #include "program/quantities.h"
 
 namespace ringside::program {
@@ -24,6 +23,7 @@ Process::Process(Invocation invocation, Configuration configuration, Service& se
       access_log_(parts.access_log),
       discovery_(std::move(parts.discovery)),
       keeper_(std::move(parts.keeper)),
+      files_(std::move(parts.files)),
       configuration_(std::move(configuration)) {
   add_pages();
   service_.keep_table();  // before anybody can change the members
@@ -62,38 +62,15 @@ std::optional<Endpoint> Process::probe() const {
   return probes_.address();
 }
 
-FileWatch Process::watch() const {
-  std::vector<std::string> files;
-  if (!invocation_.config_file.empty()) files.push_back(invocation_.config_file);
-  std::unique_lock lock(mutex_);
-  const Configuration configuration = configuration_;
-  lock.unlock();  // looking for files may hang, and probes take it
-  if (!configuration.peer_key_file.empty()) files.push_back(configuration.peer_key_file);
-  if (!configuration.state_file.empty() && !writes_state(configuration)) {
-    files.push_back(configuration.state_file);
-  }
-  if (!configuration.admin_token_file.empty()) files.push_back(configuration.admin_token_file);
-  if (invocation_.command != Command::cache) {
-    const std::string geo = country_file(configuration);
-    if (!geo.empty()) files.push_back(geo);
-  }
-  return FileWatch(std::move(files));
-}
-
 int Process::run(const Signals& signals) {
-  FileWatch files = watch();
   while (true) {
     const Signals::Event event = signals.wait(limits::file_poll);
     log::tell_folded();
     if (event == Signals::Event::terminate) return end(signals);
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
-    const bool changed = files.look();
-    if (event != Signals::Event::reload && !changed) continue;
-    // Looked at before they are read: what changes meanwhile is told of again.
-    FileWatch before = watch();
-    if (!reload()) continue;
-    FileWatch after = watch();
-    files = before.paths() == after.paths() ? std::move(before) : std::move(after);
+    const bool changed = files_.look();
+    // A refusal is told by it.
+    if (event == Signals::Event::reload || changed) static_cast<void>(reload());
   }
 }
 
@@ -113,7 +90,8 @@ Result<void> Process::reload() {
 }
 
 Result<void> Process::load_and_apply() {
-  auto next = load(invocation_);
+  FileWatch files;
+  auto next = load(invocation_, &files);
   if (!next) return next.error();
   for (const std::string& option : keep_fixed(configuration_, *next)) {
     log::warning(
@@ -127,6 +105,7 @@ Result<void> Process::load_and_apply() {
   probes_.set_access(*access);
   admin_.set_access(*std::move(access));
   log::set_level(next->log_level);
+  files_ = std::move(files);
   const std::lock_guard lock(mutex_);
   configuration_ = *std::move(next);
   return {};

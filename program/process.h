@@ -28,6 +28,7 @@ struct ProcessParts {
   hop::AccessLog* access_log = nullptr;       // null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
   std::unique_ptr<ShardKeeper> keeper;        // null: no writer of the shards is named
+  FileWatch files;                            // of which a change is a reload, from load()
 };
 
 // The life of one service as a process: its admin pages, reloads, and its end.
@@ -69,7 +70,6 @@ class Process {
   void end_delay();
   [[nodiscard]] bool is_drained() const;
   [[nodiscard]] metrics::OperationFigures figures() const;
-  [[nodiscard]] FileWatch watch() const;
   void add_pages();
   void add_probes(http::AdminServer& server);
   [[nodiscard]] http::AdminServer::Answer readiness() const;
@@ -83,6 +83,7 @@ class Process {
   hop::AccessLog* const access_log_;
   std::unique_ptr<k8s::Discovery> discovery_;  // ends before the service that follows it
   std::unique_ptr<ShardKeeper> keeper_;        // likewise
+  FileWatch files_;                            // of the thread of run()
   std::atomic<bool> draining_ = false;
 
   mutable std::mutex mutex_;  // for the pages: what is below

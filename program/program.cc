@@ -163,7 +163,7 @@ Result<std::unique_ptr<ShardKeeper>> start_keeper(const Configuration& configura
   return std::make_unique<ShardKeeper>(configuration, service, std::move(shared));
 }
 
-int run_service(const Invocation& invocation, const Configuration& configuration) {
+int run_service(const Invocation& invocation, const Configuration& configuration, FileWatch files) {
   const std::string_view called = name(invocation.command);
   const Signals signals;  // before any thread is made
   raise_open_files();
@@ -186,7 +186,7 @@ int run_service(const Invocation& invocation, const Configuration& configuration
     return fail(called, keeper.error());
   }
   Process process(invocation, configuration, **service, system_clock(),
-                  {log->get(), *std::move(discovery), *std::move(keeper)});
+                  {log->get(), *std::move(discovery), *std::move(keeper), std::move(files)});
   if (auto started = process.start_admin(); !started) {
     process.stop();
     return fail(called, started.error());
@@ -206,7 +206,8 @@ int ended(std::string_view called, const Result<void>& done) {
 int run_configured(const CommandLine& line) {
   const Invocation& invocation = line.invocation;
   const std::string_view called = name(invocation.command);
-  const auto configuration = load(invocation);
+  FileWatch files;
+  const auto configuration = load(invocation, &files);
   if (!configuration) return fail(called, configuration.error());
   if (invocation.show) {
     fmt::print("{}",
@@ -221,7 +222,7 @@ int run_configured(const CommandLine& line) {
     const auto told = run_shard(*configuration, line.shard);
     return told ? exit_success : fail(called, told.error());
   }
-  return run_service(invocation, *configuration);
+  return run_service(invocation, *configuration, std::move(files));
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ TEST(FileWatch, SeesTheSwapOfAConfigMapsLink) {
   fs::create_directory_symlink("v1", folder / "..data");
   fs::create_symlink("..data/tier.yaml", folder / "tier.yaml");
 
-  FileWatch watch({(folder / "tier.yaml").string()});
+  FileWatch watch;
+  watch.add(folder / "tier.yaml");
   EXPECT_FALSE(watch.look());
   fs::create_directory_symlink("v2", folder / "..new");
   fs::rename(folder / "..new", folder / "..data");

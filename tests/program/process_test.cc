@@ -101,6 +101,22 @@ TEST(Process, PagesOfACache) {
   EXPECT_EQ(told["members"][0]["address"], "127.0.0.1:1");
 }
 
+// The watch began when a process was up: what was written between that and the reading of the file
+// was never read.
+TEST(Process, WhatIsWrittenWhileItStartsIsAChange) {
+  const ConfigurationFile token("the token at the start\n");
+  const ConfigurationFile file(cache_yaml + "admin_token_file: " + token.path() + "\n");
+  for (const ConfigurationFile* const changed : {&file, &token}) {
+    FileWatch files;
+    ASSERT_TRUE(load({Command::cache, file.path(), {}, false}, &files));
+    changed->write("other: content\n");
+    EXPECT_FALSE(files.look()) << "it may be half written";
+    EXPECT_TRUE(files.look());
+    EXPECT_FALSE(files.look());
+    file.write(cache_yaml + "admin_token_file: " + token.path() + "\n");
+  }
+}
+
 TEST(Process, PutTopology) {
   Running<SidecarService> running(Command::sidecar, sidecar_yaml);
   const auto put = [&](const std::string& version, const std::string& members) {
