@@ -124,40 +124,50 @@ Task<void> SimulatedOrigin::serve(http::Connection& connection) {
     const auto read = co_await connection.read_request(http::HeadLimits::between_hops(), request);
     if (!read) world_.note(fmt::format("origin refuses: {}", read.error().message));
     if (!read) co_return;
-    std::string method(request.method);
-    std::string target(request.target);
-    std::string range(request.fields.first("range").value_or(std::string_view{}));
+    const auto field = [&](std::string_view name) {
+      return std::string(request.fields.first(name).value_or(std::string_view{}));
+    };
+    Asked asked{std::string(request.method), std::string(request.target), field("range"),
+                field("if-none-match")};
     while (!connection.body_done()) {
       const auto piece = co_await connection.read_body();
       if (!piece) ++cut_requests_;
       if (!piece) co_return;
     }
-    world_.note(fmt::format("origin is asked: {} {} {}", method, target, range));
-    ++(method == "GET" ? fetches_ : others_)[target];
-    if (method == "GET") ++all_fetches_;
+    world_.note(fmt::format("origin is asked: {} {} {}", asked.method, asked.target, asked.range));
+    ++(asked.method == "GET" ? fetches_ : others_)[asked.target];
+    if (asked.method == "GET") ++all_fetches_;
     most_at_once_ = std::max(most_at_once_, ++at_once_);
-    const bool goes_on =
-        co_await answer(connection, std::move(method), std::move(target), std::move(range));
+    const bool goes_on = co_await answer(connection, std::move(asked));
     if (at_once_ > 0) --at_once_;
     if (!goes_on) co_return;
   }
 }
 
-Task<bool> SimulatedOrigin::answer(http::Connection& connection, std::string method,
-                                   std::string target, std::string range) {
+Task<bool> SimulatedOrigin::answer(http::Connection& connection, Asked asked) {
+  const auto& [method, target, range, if_none_match] = asked;
   std::string body = method == "GET" ? body_of(target) : "done\n";
   std::string status = "200 OK\r\n";
   if (gives_parts_ && method == "GET") {
     status += "ETag: \"x\"\r\n";
     if (!range.empty()) status = cut_to(range, body) + "ETag: \"x\"\r\n";
   }
+  const std::size_t length = body.size();
+  if (gives_validators_ && method == "GET") {
+    if (!if_none_match.empty()) {
+      status = "304 Not Modified\r\n";
+      body.clear();
+    }
+    status += "ETag: \"x\"\r\n";
+  }
+  last_time_ = std::to_string(world_.now().count());
   const auto date = http::format_date(machine_.clock.now());
   const bool is_stored = method == "GET" && !target.starts_with("/unstored/");
   const std::string head = fmt::format(
       "HTTP/1.1 {}Date: {}\r\nCache-Control: {}\r\nX-Version: {}\r\n"
       "X-Time: {}\r\n{}Content-Length: {}\r\n\r\n",
       status, std::string_view(date.data(), date.size()), is_stored ? "max-age=3600" : "no-store",
-      version_, world_.now().count(), added_fields_, body.size());
+      version_, last_time_, added_fields_, length);
   co_return co_await answer_in_its_manner(connection, head, body);
 }
 

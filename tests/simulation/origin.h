@@ -65,10 +65,14 @@ class SimulatedOrigin {
   // From now on it says something else: X-Version tells what.
   void renew() noexcept { ++version_; }
   [[nodiscard]] std::string version() const { return std::to_string(version_); }
+  // When it answered last, as X-Time tells.
+  [[nodiscard]] const std::string& last_time() const noexcept { return last_time_; }
   // What its answers have beside their own; field lines.
   void add_fields(std::string lines) { added_fields_ = std::move(lines); }
   // From now on it gives the part that is asked for, of a body that never changes.
   void give_parts() noexcept { gives_parts_ = true; }
+  // Whether from now on its answers have a validator, and 304 is for who has one already.
+  void give_validators(bool gives) noexcept { gives_validators_ = gives; }
   // The process goes without a word, and is back.
   void crash();
   void start();
@@ -87,8 +91,14 @@ class SimulatedOrigin {
 
  private:
   Task<void> serve(http::Connection& connection);
-  Task<bool> answer(http::Connection& connection, std::string method, std::string target,
-                    std::string range);
+  // Of a request, what it looks at.
+  struct Asked {
+    std::string method;
+    std::string target;
+    std::string range;
+    std::string if_none_match;
+  };
+  Task<bool> answer(http::Connection& connection, Asked asked);
   Task<bool> answer_in_its_manner(http::Connection& connection, const std::string& head,
                                   const std::string& body);
 
@@ -97,8 +107,10 @@ class SimulatedOrigin {
   Manner manner_ = Manner::answers;
   Milliseconds late_{0};
   std::size_t version_ = 1;
+  std::string last_time_;
   std::string added_fields_;
   bool gives_parts_ = false;
+  bool gives_validators_ = false;
   std::map<std::string, std::size_t> fetches_;
   std::map<std::string, std::size_t> others_;
   std::size_t all_fetches_ = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/simulation/origin.h"
@@ -10,19 +11,31 @@
 #include "tests/simulation/seeds.h"
 
 // A shard is cut, and what was cut of it moves to another replica, while more of it is stored,
-// fetched and purged. In both ways (--split-writes): fetches go on, or they wait.
+// fetched, refreshed and purged. Under each scheme that cuts shards, and in both ways
+// (--split-writes): fetches go on, or they wait.
 
 namespace ringside::simulation {
 namespace {
 
 constexpr std::size_t all_pages = 200;
 constexpr std::size_t cut_at = 100;
-constexpr std::size_t never_asked_before = 4, purged = 2, step = 5;  // by number % step
+// What becomes of a page meanwhile, by number % step; nothing of the others.
+constexpr std::size_t refreshed = 1, purged = 2, renewed = 3, never_asked_before = 4, step = 5;
 
-Shape shape_with(cache::SplitWrites writes, unsigned move_rate_mib_s) {
+std::string page_key(std::size_t number) { return fmt::format("ZZ\n/page-{}", number); }
+
+struct CutScheme {
+  const char* name;
+  const char* first_shard;  // its least key, or its name
+  bool is_cut_at_a_key;
+};
+constexpr CutScheme range{"range", "", true}, ascending{"ascending", "", true},
+    split_tree{"split-tree", "shard_0", false};
+
+Shape shape_with(const CutScheme& scheme, cache::SplitWrites writes, unsigned move_rate_mib_s) {
   const auto all = Network::parse("0.0.0.0/0").value();
-  Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true, .scheme = "range"};
-  shape.state = {{{"", "cache-0", {}}}, {}};
+  Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true, .scheme = scheme.name};
+  shape.state = {{{scheme.first_shard, "cache-0", {}}}, {}};
   shape.of_replicas = [=](cache::Settings& settings) {
     settings.purge_from = {all};
     settings.move_rate_mib_s = move_rate_mib_s;
@@ -35,24 +48,40 @@ Shape shape_with(cache::SplitWrites writes, unsigned move_rate_mib_s) {
 struct Split {
   // One in `every` pages has been asked for.
   Split(std::uint64_t seed, cache::SplitWrites writes, unsigned move_rate_mib_s = 4,
-        std::size_t every = 1)
-      : world(seed), tier(world, shape_with(writes, move_rate_mib_s)), client(world, "client") {
+        std::size_t every = 1, const CutScheme& of_scheme = range)
+      : scheme(of_scheme),
+        world(seed),
+        tier(world, shape_with(scheme, writes, move_rate_mib_s)),
+        client(world, "client") {
+    tier.origin().give_validators(true);
     for (std::size_t number = 0; number < all_pages; number += every) {
       if (number % step != never_asked_before) static_cast<void>(get(number));
     }
   }
 
   static std::string page(std::size_t number) { return fmt::format("/page-{}", number); }
-  support::Reply get(std::size_t number) {
-    const auto reply = client.get(tier.address(), page(number)).reply;
+  support::Reply get(std::size_t number, std::string_view field_lines = {}) {
+    const auto request =
+        fmt::format("GET {} HTTP/1.1\r\nHost: a.test\r\n{}\r\n", page(number), field_lines);
+    const auto reply = client.ask(tier.address(), request).reply;
     EXPECT_EQ(reply.status, 200) << page(number);
     return reply;
   }
   [[nodiscard]] bool is_moving() const { return tier.buckets_away(1) > 0; }
+  // The pages that were cut off, or are to be.
+  [[nodiscard]] std::vector<std::size_t> pages_of_other() const {
+    std::vector<std::size_t> pages;
+    for (std::size_t number = 0; number < all_pages; ++number) {
+      if (tier.owner_of(page_key(number) + "\n") == 1) pages.push_back(number);
+    }
+    return pages;
+  }
 
   // Cut, and told to all, in the one order or the other.
   void cut(bool sidecar_first) {
-    ASSERT_TRUE(tier.cut({0, {fmt::format("ZZ\n{}", page(cut_at))}, {"cache-1"}}));
+    std::vector<std::string> at;
+    if (scheme.is_cut_at_a_key) at.push_back(page_key(cut_at));
+    ASSERT_TRUE(tier.cut({0, at, {"cache-1"}}));
     if (sidecar_first) tier.publish(0);
     tier.tell_replica(0);
     tier.tell_replica(1);
@@ -63,11 +92,34 @@ struct Split {
     if (!sidecar_first) tier.publish(0);
   }
 
-  void purge_and_get(std::size_t number) {
-    tier.origin().renew();
-    const auto request = fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", page(number));
-    EXPECT_EQ(client.ask(tier.address(), request).reply.status, 200);
-    EXPECT_EQ(get(number).field("x-version"), tier.origin().version()) << page(number);
+  // Once each, whatever else happens to the page.
+  support::Reply change_and_get(std::size_t number) {
+    constexpr std::string_view anew = "Cache-Control: no-cache\r\n";
+    switch (number % step) {
+      case refreshed: {
+        const auto reply = get(number, anew);
+        EXPECT_EQ(reply.field("x-time"), tier.origin().last_time()) << page(number);
+        return reply;
+      }
+      case renewed: {
+        tier.origin().renew();
+        tier.origin().give_validators(false);
+        const auto reply = get(number, anew);
+        tier.origin().give_validators(true);
+        EXPECT_EQ(reply.field("x-version"), tier.origin().version()) << page(number);
+        return reply;
+      }
+      case purged: {
+        tier.origin().renew();
+        const auto purge = fmt::format("PURGE {} HTTP/1.1\r\nHost: a.test\r\n\r\n", page(number));
+        EXPECT_EQ(client.ask(tier.address(), purge).reply.status, 200);
+        const auto reply = get(number);
+        EXPECT_EQ(reply.field("x-version"), tier.origin().version()) << page(number);
+        return reply;
+      }
+      default:
+        return get(number);
+    }
   }
 
   [[nodiscard]] std::uint64_t waits() const {
@@ -79,40 +131,57 @@ struct Split {
     return sum;
   }
 
+  const CutScheme scheme;
   World world;
   mutable SimulatedTier tier;
   SimulatedClient client;
 };
 
-void expect_nothing_is_lost(cache::SplitWrites writes) {
+void expect_nothing_is_lost(const CutScheme& scheme, cache::SplitWrites writes) {
   for (const std::uint64_t seed : seeds(6)) {
-    SCOPED_TRACE(shown(seed));
-    Split split(seed, writes);
+    SCOPED_TRACE(scheme.name + shown(seed));
+    Split split(seed, writes, 4, 1, scheme);
     split.cut(seed % 2 == 0);
+    const auto pages = split.pages_of_other();
+    EXPECT_GT(pages.size(), all_pages / 4);
     std::size_t changed_in_mid_move = 0;
-    for (std::size_t number = cut_at; number < all_pages; ++number) {
-      if (number % step == never_asked_before) static_cast<void>(split.get(number));
-      if (number % step == purged) split.purge_and_get(number);
+    std::vector<support::Reply> replies;
+    for (const std::size_t number : pages) {
+      replies.push_back(split.change_and_get(number));
       if (split.is_moving()) ++changed_in_mid_move;
     }
     EXPECT_GT(changed_in_mid_move, 0U);
     ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, scene_patience));
-    for (std::size_t number = cut_at; number < all_pages; ++number) {
-      EXPECT_EQ(split.tier.named_in(split.get(number).field("cache-status")), 1U);
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      const std::size_t number = pages[i];
+      const auto reply = split.get(number);
+      EXPECT_EQ(split.tier.named_in(reply.field("cache-status")), 1U);
+      EXPECT_EQ(reply.field("x-version"), replies[i].field("x-version")) << Split::page(number);
+      EXPECT_EQ(reply.field("x-time"), replies[i].field("x-time")) << Split::page(number);
+      const bool is_changed =
+          number % step == refreshed || number % step == renewed || number % step == purged;
       const std::size_t fetched = split.tier.origin().fetches(Split::page(number));
-      EXPECT_EQ(fetched, number % step == purged ? 2U : 1U) << Split::page(number);
+      EXPECT_EQ(fetched, is_changed ? 2U : 1U) << Split::page(number);
     }
     EXPECT_EQ(split.waits() > 0, writes == cache::SplitWrites::wait);
   }
 }
 
-TEST(SimulationOfSplit, NothingIsLostWhereFetchesGoOn) {
-  expect_nothing_is_lost(cache::SplitWrites::log);
+class SimulationOfSplits : public testing::TestWithParam<CutScheme> {};
+
+TEST_P(SimulationOfSplits, NothingIsLostWhereFetchesGoOn) {
+  expect_nothing_is_lost(GetParam(), cache::SplitWrites::log);
 }
 
-TEST(SimulationOfSplit, NothingIsLostWhereFetchesWait) {
-  expect_nothing_is_lost(cache::SplitWrites::wait);
+TEST_P(SimulationOfSplits, NothingIsLostWhereFetchesWait) {
+  expect_nothing_is_lost(GetParam(), cache::SplitWrites::wait);
 }
+
+INSTANTIATE_TEST_SUITE_P(Under, SimulationOfSplits, testing::Values(range, ascending, split_tree),
+                         [](const auto& info) {
+                           const std::string name = info.param.name;
+                           return name.substr(0, name.find('-'));
+                         });
 
 // Else the log would drain only when it is given up.
 TEST(SimulationOfSplit, FetchesWaitForAShardThatIsWrittenFasterThanItMoves) {

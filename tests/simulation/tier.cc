@@ -118,6 +118,16 @@ bool SimulatedTier::cut(const shard::Cut& how) {
   return true;
 }
 
+std::size_t SimulatedTier::owner_of(std::string_view key) const {
+  const auto all = membership();
+  const auto owner = all->topology->owner({key, hash64(key)});
+  const std::string& name = all->topology->members()[owner].name;
+  const auto place = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& replica) {
+    return replica.machine->host.name() == name;
+  });
+  return static_cast<std::size_t>(place - replicas_.begin());
+}
+
 bool SimulatedTier::is_settled() const {
   if (has_two_authorities() || unsettled_ != nullptr) return false;
   for (const auto& [machine, process] : replicas_) {

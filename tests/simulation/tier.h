@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/replica.h"
@@ -81,6 +82,8 @@ class SimulatedTier {
   void weigh(std::size_t index, std::uint32_t weight);
   // Cuts a shard of the scheme. False: it can't be cut so.
   bool cut(const shard::Cut& how);
+  // Whose a key is when everybody knows of all changes.
+  [[nodiscard]] std::size_t owner_of(std::string_view key) const;
   // Members are what they are, but their source begins to count again, as a StatefulSet does that
   // was made anew.
   void begin_anew() noexcept { version_ = 1; }
