@@ -131,6 +131,15 @@ std::vector<tier::Peer> Replica::leavers() const {
   return impl_->shared.holders.reachable(tier::Authority::Among::leavers);
 }
 
+std::vector<std::size_t> Replica::stored_by_shard(const shard::Topology& topology) const {
+  std::vector<std::size_t> stored;
+  const std::size_t end = topology.first_shard() + topology.state().shards.size();
+  for (std::size_t bucket = topology.first_shard(); bucket < end; ++bucket) {
+    stored.push_back(impl_->shared.store.count_of(static_cast<shard::Bucket>(bucket)));
+  }
+  return stored;
+}
+
 std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }
 
 std::optional<shard::Cut> Replica::cut_wanted(const shard::Topology& topology,

@@ -53,6 +53,8 @@ class Replica final : public hop::Half {
   // How many of its peers it has yet to hear. Until then what others have stored may seem to be
   // stored nowhere. Thread-safe.
   [[nodiscard]] std::size_t peers_unheard() const;
+  // How many responses it has stored of each shard of that state, in its order. Thread-safe.
+  [[nodiscard]] std::vector<std::size_t> stored_by_shard(const shard::Topology& topology) const;
   // See cache/full_shards.h. Thread-safe.
   [[nodiscard]] std::optional<shard::Cut> cut_wanted(const shard::Topology& topology,
                                                      const CutTerms& terms) const;

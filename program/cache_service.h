@@ -27,6 +27,10 @@ class CacheService final : public MemberService {
     return replica_->settings()->membership;
   }
   [[nodiscard]] tier::Self self() const override;
+  [[nodiscard]] std::vector<StoredShards> stored_shards(
+      const shard::Topology& topology) const override {
+    return {{replica_->name(), replica_->stored_by_shard(topology)}};
+  }
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;
   void read_again_by(std::function<void()> read_again) override {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -73,37 +74,81 @@ void add(StoreTold& sum, const StoreTold& more) noexcept {
   sum.requests += more.requests;
 }
 
+// What each unit counts for: one, or of what has shards the responses that its owner has stored of
+// it; those under no shard are spread over the owner's other buckets.
+std::vector<double> weigh(const PlanBasis& basis, const std::vector<Owners>& units) {
+  const Topology& before = *basis.before;
+  std::vector<double> weights(units.size(), 1);
+  // Nobody knows what is on which side of a cut.
+  if (before.bucket_owners().size() != units.size()) return weights;
+  const std::size_t first_shard = before.first_shard();
+  std::map<std::size_t, double> unsharded;  // buckets, by owner
+  for (std::size_t unit = 0; unit < first_shard; ++unit) ++unsharded[units[unit].before];
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const std::string& owner = name_of(before, units[unit].before);
+    const auto stored = basis.stored_shards.find(owner);
+    if (stored == basis.stored_shards.end()) continue;
+    if (unit >= first_shard) {
+      weights[unit] = static_cast<double>(stored->second[unit - first_shard]);
+      continue;
+    }
+    const auto sharded = std::accumulate(stored->second.begin(), stored->second.end(), 0.0);
+    const auto store = basis.stores.find(owner);
+    const double all = store == basis.stores.end() ? 0 : store->second.responses;
+    weights[unit] = std::max(all - sharded, 0.0) / unsharded[units[unit].before];
+  }
+  return weights;
+}
+
 struct Counts {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
-      moved;                                 // units, by owners
-  std::map<std::size_t, std::size_t> owned;  // before
+      moved;                            // units, by owners
+  std::map<std::size_t, double> owned;  // before, by weight
+  std::vector<double> weights;          // of the units
 };
 
-Counts count(const Topology& before, const Topology& after, const std::vector<Owners>& units) {
+Counts count(const PlanBasis& basis, const std::vector<Owners>& units) {
+  const Topology& before = *basis.before;
+  const Topology& after = *basis.after;
   Counts counts;
+  counts.weights = weigh(basis, units);
   // Then a key's bucket is another one, and nobody finds what is stored of it.
   const bool is_cold = is_by_bucket(before) && is_by_bucket(after) && !before.members().empty() &&
                        !after.extends(before);
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Owners& owners = units[unit];
-    ++counts.owned[owners.before];
+    counts.owned[owners.before] += counts.weights[unit];
     if (!is_cold && name_of(before, owners.before) == name_of(after, owners.after)) continue;
     counts.moved[{owners.before, owners.after}].push_back(unit);
   }
   return counts;
 }
 
+// Nullopt: there are no shards, or it is not known of every owner what it has stored of them.
+std::optional<double> stored_share(const PlanBasis& basis, const Counts& counts, double moved) {
+  double all = 0;
+  for (const auto& [owner, weight] : counts.owned) {
+    if (!basis.stored_shards.contains(name_of(*basis.before, owner))) return std::nullopt;
+    all += weight;
+  }
+  return all > 0 ? std::optional(moved / all) : std::nullopt;
+}
+
 void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
+  double moved_weight = 0;
   for (const auto& [pair, units] : counts.moved) {
     PlannedMove move{name_of(*basis.before, pair.first),
                      name_of(*basis.after, pair.second),
                      units.size(),
                      {},
                      std::nullopt};
+    double weight = 0;
+    for (const std::size_t unit : units) weight += counts.weights[unit];
+    moved_weight += weight;
     if (plan.by_bucket) move.buckets.assign(units.begin(), units.end());
     if (const auto store = basis.stores.find(move.from); store != basis.stores.end()) {
-      const auto owned = static_cast<double>(counts.owned.at(pair.first));
-      move.told = share_of(store->second, static_cast<double>(units.size()) / owned);
+      const double owned = counts.owned.at(pair.first);
+      move.told = share_of(store->second, owned > 0 ? weight / owned : 0);
     } else if (!move.from.empty() &&
                (plan.untold.empty() || plan.untold.back() != move.from)) {  // sorted by giver
       plan.untold.push_back(move.from);
@@ -113,6 +158,7 @@ void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
   }
   std::stable_sort(plan.moves.begin(), plan.moves.end(),
                    [](const PlannedMove& a, const PlannedMove& b) { return a.units > b.units; });
+  plan.stored_share = stored_share(basis, counts, moved_weight);
 }
 
 void fill_told(Plan& plan, const PlanBasis& basis) {
@@ -168,6 +214,7 @@ std::optional<Reshard> reshard_of(const Topology& before, const Topology& after)
 }  // namespace
 
 double Plan::moved_share() const noexcept {
+  if (stored_share) return *stored_share;
   return units == 0 ? 0 : static_cast<double>(moved) / static_cast<double>(units);
 }
 
@@ -183,7 +230,7 @@ Plan make_plan(const PlanBasis& basis) {
   const auto units =
       plan.by_bucket ? owners_of_buckets(before, after) : owners_of_sampled_keys(before, after);
   plan.units = units.size();
-  fill_moves(plan, basis, count(before, after, units));
+  fill_moves(plan, basis, count(basis, units));
   fill_told(plan, basis);
   plan.reshard = reshard_of(before, after);
   return plan;

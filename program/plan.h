@@ -26,7 +26,9 @@ struct StoreTold {
 struct PlanBasis {
   TopologyPointer before;
   TopologyPointer after;
-  std::map<std::string, StoreTold> stores;  // by the replicas' names, of those that are known
+  std::map<std::string, StoreTold> stores{};  // by the replicas' names, of those that are known
+  // Likewise, of schemes that have shards: stored responses of each shard of `before`.
+  std::map<std::string, std::vector<std::size_t>> stored_shards{};
   std::size_t move_rate_mib_s = limits::move_rate_mib_s;  // into a replica; 0: nothing moves
 };
 
@@ -62,6 +64,9 @@ struct Plan {
   std::size_t moved = 0;
   std::vector<PlannedMove> moves;   // the most units first
   std::vector<std::string> untold;  // who gives, and of whose store nothing is known
+  // Of all stored responses, those of units that move: where the units are shards, which hold more
+  // or less, and every replica's are known.
+  std::optional<double> stored_share;
 
   std::size_t move_rate_mib_s = 0;
   std::optional<double> stored_bytes;  // of all whose store is known; absent: of nobody
@@ -70,6 +75,7 @@ struct Plan {
   std::optional<double> request_share;  // of the tier's, that are for what moves
   std::optional<Reshard> reshard;
 
+  // Of the keys, as far as it is known: stored_share, else that of the units.
   [[nodiscard]] double moved_share() const noexcept;
 };
 

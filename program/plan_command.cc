@@ -16,6 +16,7 @@
 #include "program/plan.h"
 #include "program/plan_report.h"
 #include "program/plan_target.h"
+#include "program/stored_shards.h"
 #include "replay/scrape.h"
 
 namespace ringside::program {
@@ -81,6 +82,25 @@ Result<void> ask_stores(const PlanOptions& asked, PlanBasis& basis) {
   return {};
 }
 
+// Likewise of its shards. Those of an older release have no such page, and a sidecar stores
+// nothing.
+Result<void> ask_shards(const PlanOptions& asked, PlanBasis& basis) {
+  if (!basis.before->state().has_shards()) return {};
+  for (const Endpoint& admin : asked.admins) {
+    const auto page =
+        http::ask_admin(admin, "GET", "/shards", "", limits::admin_timeout, asked.token);
+    constexpr int ok = 200;
+    if (!page) return page.error();
+    if (page->status != ok) continue;
+    auto stored = parse_stored_shards(page->body, *basis.before);
+    if (!stored) return at(admin.text(), stored.error());
+    for (StoredShards& of : *stored) {
+      basis.stored_shards[of.replica] = std::move(of.responses);
+    }
+  }
+  return {};
+}
+
 // What the tier has: who stores and tells of no rate has the rate 0, and a sidecar has neither.
 std::size_t move_rate_of_tier(const std::string& configuration) {
   const auto page = parse_strict_json(configuration);
@@ -97,6 +117,7 @@ Result<PlanBasis> ask_basis(const PlanOptions& asked) {
   basis.before = *std::move(before);
   if (asked.from.empty()) {
     if (auto stores = ask_stores(asked, basis); !stores) return stores.error();
+    if (auto shards = ask_shards(asked, basis); !shards) return shards.error();
     const auto configuration = ask(asked, asked.admins.front(), "/config");
     if (!configuration) return configuration.error();
     basis.move_rate_mib_s = move_rate_of_tier(*configuration);

@@ -48,8 +48,9 @@ void append_share(std::string& out, const Plan& plan) {
   const std::string moved = grouped(plan.moved);
   const std::string units = grouped(plan.units);
   if (plan.by_bucket) {
+    const std::string_view of = plan.stored_share ? " of what is stored" : "";
     append_line(out, unit_name(plan),
-                fmt::format("{} of {} get another owner ({})", moved, units, share));
+                fmt::format("{} of {} get another owner ({}{})", moved, units, share, of));
   } else {
     append_line(out, "keys",
                 fmt::format("{} get another owner (estimated: {} of {} sampled ones)", share, moved,
@@ -108,11 +109,12 @@ void append_bytes(std::string& out, const Plan& plan) {
     append_line(out, "bytes", "not known: no replica was asked what it has stored (--admin)");
     return;
   }
-  append_line(
-      out, "bytes",
-      fmt::format("about {} of {} stored (estimated: of what each giver has stored the "
-                  "share that its moved {} are)",
-                  bytes_text(plan.told->bytes), bytes_text(*plan.stored_bytes), unit_name(plan)));
+  append_line(out, "bytes",
+              fmt::format("about {} of {} stored (estimated: of what each giver has stored the "
+                          "share that {})",
+                          bytes_text(plan.told->bytes), bytes_text(*plan.stored_bytes),
+                          plan.stored_share ? "the responses of its moved shards are"
+                                            : fmt::format("its moved {} are", unit_name(plan))));
   if (plan.untold.empty()) return;
   append_line(out, "",
               fmt::format("without what {} of the givers have, as {}, of whose stores nothing is "
@@ -288,6 +290,7 @@ std::string to_json(const Plan& plan) {
   page["units"] = plan.units;
   page["moved"] = plan.moved;
   page["moved_share"] = plan.moved_share();
+  page["moved_share_of"] = plan.stored_share ? "stored responses" : "units";
   page["moves"] = std::move(moves);
   page["stored_bytes"] =
       plan.stored_bytes ? ordered_json(std::llround(*plan.stored_bytes)) : ordered_json();

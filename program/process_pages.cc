@@ -117,6 +117,10 @@ void Process::add_pages() {
   on("GET", "/topology", [this](const AdminServer::Request&) {
     return json_answer(tier::to_json(*service_.membership(), service_.self()));
   });
+  on("GET", "/shards", [this](const AdminServer::Request&) {
+    const auto topology = service_.membership()->topology;
+    return json_answer(to_json(*topology, service_.stored_shards(*topology)));
+  });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });
   on("POST", "/split", [this](const AdminServer::Request& request) { return split(request.body); });

@@ -18,6 +18,7 @@
 #include "program/membership.h"
 #include "program/shard_cut.h"
 #include "program/shared_state.h"
+#include "program/stored_shards.h"
 #include "shard/topology_json.h"
 #include "tier/membership_json.h"
 
@@ -41,6 +42,11 @@ class Service {
   [[nodiscard]] virtual MembershipPointer membership() const = 0;
   // The replica that this process is.
   [[nodiscard]] virtual tier::Self self() const { return {}; }
+  // Of the replicas in it, by the shards of that topology.
+  [[nodiscard]] virtual std::vector<StoredShards> stored_shards(
+      const shard::Topology& /*topology*/) const {
+    return {};
+  }
   // Why requests can't be answered now; empty: they can.
   [[nodiscard]] virtual std::string not_ready() const = 0;
   // One line each for /readyz.

@@ -82,6 +82,8 @@ class Tier final : public Service {
   [[nodiscard]] Endpoint address() const override { return sidecar_->address(); }
   [[nodiscard]] std::vector<metrics::Totals> totals() const override;
   [[nodiscard]] MembershipPointer membership() const override;
+  [[nodiscard]] std::vector<StoredShards> stored_shards(
+      const shard::Topology& topology) const override;
   [[nodiscard]] std::string not_ready() const override { return {}; }
   [[nodiscard]] std::vector<std::string> details() const override;
   [[nodiscard]] Result<void> apply(const Configuration& loaded) override;

@@ -79,6 +79,14 @@ std::string to_json(const Tier::State& state, const ScaleReport& report) {
   return page.dump(2) + "\n";
 }
 
+std::vector<StoredShards> Tier::stored_shards(const shard::Topology& topology) const {
+  std::vector<StoredShards> stored;
+  for (const auto& replica : shape().replicas) {
+    stored.push_back({replica->name(), replica->stored_by_shard(topology)});
+  }
+  return stored;
+}
+
 void Tier::add_pages(http::AdminServer& server) {
   explain_.serve(server, *sidecar_);
   server.on("GET", "/scale",

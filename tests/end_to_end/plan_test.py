@@ -71,6 +71,43 @@ class OfARunningTier(Plans):
         self.assertIsNone(of_file["estimated_bytes"])
 
 
+class OfShards(Plans):
+    def ranges(self, *owners: str) -> dict:
+        begins = zip(("", "ZZ\n/m", "ZZ\n/x"), owners, strict=True)
+        return {"shards": [{"at": at, "owner": owner} for at, owner in begins]}
+
+    def test_a_shard_counts_by_what_is_stored_of_it(self):
+        state = {"format": 1, "scheme": "range", "state": self.ranges("cache-0", "cache-1", "cache-1")}
+        tier = self.up(
+            2, self.origin(), "--scheme", "range", "--state", self.file("s.json", json.dumps(state))
+        )
+        for number in range(100):
+            path = "/a" if number < 10 else "/m" if number < 90 else "/x"
+            self.assertEqual(tier.get(f"{path}/{number}").status, 200)
+        page = tier.json("/shards")
+        self.assertEqual(page["topology_id"], tier.json("/topology")["id"])
+        self.assertEqual(
+            [shard["stored"] for shard in page["shards"]],
+            [{"cache-0": 10, "cache-1": 0}, {"cache-0": 0, "cache-1": 80}, {"cache-0": 0, "cache-1": 10}],
+        )
+        wanted = {
+            "scheme": "range",
+            "members": [{"name": "cache-0"}, {"name": "cache-1"}],
+            "state": self.ranges("cache-0", "cache-0", "cache-1"),
+        }
+        to = f"@{self.file('to.json', json.dumps(wanted))}"
+        planned = self.plan("--to", to, "--admin", tier.admin)
+        self.assertEqual((planned["moved"], planned["units"]), (1, 3))
+        self.assertEqual(planned["moved_share_of"], "stored responses")
+        self.assertAlmostEqual(planned["moved_share"], 0.8)
+        self.assertEqual(planned["origin_without_handoff"]["stored_responses"], 80)
+        done = ringside("plan", "--to", to, "--admin", tier.admin, "--at-most", "50%", expect=1)
+        self.assertIn("1 of 3 get another owner (80.0 % of what is stored)", done.stdout)
+        of_file = self.plan("--to", to, "--from", self.file("t.json", json.dumps(tier.json("/topology"))))
+        self.assertAlmostEqual(of_file["moved_share"], 1 / 3)
+        self.assertEqual(of_file["moved_share_of"], "units")
+
+
 class OfSeparateProcesses(Plans):
     def test_each_replica_tells_of_its_own_store(self):
         origin = self.origin()

@@ -174,6 +174,46 @@ TEST(Plan, EstimatesBytesTimeAndWhatTheOriginWouldGet) {
               HasSubstr("50.0 % of the keys again, 50.0 % of the requests, about 500 stored"));
 }
 
+// A shard that holds nearly all counted as one of three.
+TEST(Plan, AShardCountsByWhatIsStoredOfIt) {
+  const shard::State three{{{"", "cache-0", {}}, {"g", "cache-1", 0}, {"p", "cache-1", 1}}, {}};
+  shard::State moved = three;
+  moved.shards[1].owner = "cache-0";
+  PlanBasis basis{with_state("range", three), with_state("range", moved), {}};
+  EXPECT_NEAR(make_plan(basis).moved_share(), 1.0 / 3, 1e-9) << "nothing is known";
+  basis.stores["cache-0"] = {100, 1000, 0};
+  basis.stores["cache-1"] = {950, 9500, 0};
+  basis.stored_shards["cache-1"] = {0, 900, 50};
+  EXPECT_NEAR(make_plan(basis).moved_share(), 1.0 / 3, 1e-9) << "not of all";
+  basis.stored_shards["cache-0"] = {50, 0, 0};
+  const Plan plan = make_plan(basis);
+  EXPECT_EQ(plan.moved, 1U);
+  EXPECT_DOUBLE_EQ(plan.moved_share(), 0.9);
+  EXPECT_DOUBLE_EQ(plan.told->responses, 900);
+  EXPECT_DOUBLE_EQ(plan.told->bytes, 9000);
+  EXPECT_THAT(to_text(plan), HasSubstr("1 of 3 get another owner (90.0 % of what is stored)"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(plan))["moved_share_of"], "stored responses");
+
+  basis.stored_shards = {{"cache-0", {0, 0, 0}}, {"cache-1", {0, 0, 0}}};
+  EXPECT_EQ(make_plan(basis).told->bytes, 0) << "there is nothing";
+  basis.after =
+      with_state("range", shard::cut_state(*basis.before, {1, {"k"}, {"cache-0"}}).value());
+  EXPECT_NEAR(make_plan(basis).moved_share(), 1.0 / 4, 1e-9) << "nobody knows where the cut is";
+}
+
+// What is under no key of a directory lies in the buckets of its fallback.
+TEST(Plan, WhatIsUnderNoShardIsSpreadOverTheOtherBuckets) {
+  const TopologyPointer before = with_state("directory", {{{"key", "cache-0", {}}}, "ring"});
+  const TopologyPointer after = with_state("directory", {{{"key", "cache-1", {}}}, "ring"});
+  PlanBasis basis{before, after, {}};
+  basis.stores = {{"cache-0", {100, 1000, 0}}, {"cache-1", {100, 1000, 0}}};
+  basis.stored_shards = {{"cache-0", {40}}, {"cache-1", {0}}};
+  const Plan plan = make_plan(basis);
+  EXPECT_EQ(plan.moved, 1U);
+  EXPECT_NEAR(plan.moved_share(), 0.2, 1e-9);
+  EXPECT_NEAR(plan.told->responses, 40, 1e-9);
+}
+
 TEST(Plan, SaysWhatItDoesNotKnow) {
   const Plan unknown = plan_of(10, "ring", 11, "ring");
   EXPECT_FALSE(unknown.told);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "shard/topology.h"
+
+namespace ringside::program {
+
+// What a replica has stored of each shard: how many responses, in the order of the state's shards.
+struct StoredShards {
+  std::string replica;
+  std::vector<std::size_t> responses;
+};
+
+// The body of `GET /shards`, which tells that of each replica of a process:
+// {"topology_id": "32 hex digits", "shards": [
+//   {"at": "m", "owner": "cache-1", "stored": {"cache-0": 3, "cache-1": 1204}}, …]}
+// with each shard's `route` before it, where it has one. No shards where the scheme has none.
+[[nodiscard]] std::string to_json(const shard::Topology& topology,
+                                  const std::vector<StoredShards>& stored);
+
+// Such a body. Nothing where it is of another topology. An Error is the peer's.
+[[nodiscard]] Result<std::vector<StoredShards>> parse_stored_shards(
+    std::string_view body, const shard::Topology& topology);
+
+}  // namespace ringside::program
