@@ -196,7 +196,7 @@ class Validity(Tier):
 
     def test_config_shows_the_country_database_that_was_found(self):
         found = BUILD / "share" / "ringside" / "country.mmdb"
-        for command, shown in (("up", str(found) if found.exists() else None), ("cache", "none")):
+        for command, shown in (("up", str(found) if found.exists() else "none"), ("cache", "none")):
             told = json.loads(ringside("config", command, *ORIGIN.get(command, ())).stdout)
             self.assertEqual(told.get("geo", "none"), shown)
 

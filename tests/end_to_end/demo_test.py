@@ -73,6 +73,10 @@ class Demo(unittest.TestCase):
         change = figures["change"]
         missed = figures["all"]["repeats"] - figures["all"]["hits"]
         again = change["keys_fetched_again"] + figures["misses_again"]
+        if figures["all"]["best_rate_percent"] is None:
+            # Without a country database nobody knows which requests have the same key.
+            self.assertEqual((figures["all"]["repeats"], change["keys"]), (0, 0))
+            return
         if is_sanitized() and "its requests go to the next owners" in out:
             self.assertLessEqual(missed, again)  # where an owner was too slow, the next got its answer
         else:

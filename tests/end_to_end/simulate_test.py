@@ -146,7 +146,7 @@ class Simulate(Tier):
             (("--shard-key", "path"), "--shard-key: .* give --log"),
             (("--keys-from", bad_keys), "keys:2: \"many\""),
             (("--keys-from", self.folder / "none"), "--keys-from: .*No such file"),
-            (("--log", no_log, "--geo-optional"), "--log: .*none of its 1 lines"),
+            (("--log", no_log, "--shard-key", "path"), "--log: .*none of its 1 lines"),
             (("--log", no_log, "--shard-key", "moon"), "--shard-key: "),
             (("--json", "--csv"), "give one"),
             (("--html", self.folder / "none" / "page"), "--html: "),
