@@ -157,7 +157,7 @@ class AThousand(Followers):
 
 class OneIsSlow(Followers):
     FAST = 4
-    BODY = random.Random(1).randbytes(64 * MIB)
+    BODY = random.Random(1).randbytes(20 * MIB)
     HASH = hashlib.sha256(BODY).hexdigest()
     TAKEN_FIRST_BYTES = 100 * 1024
 
