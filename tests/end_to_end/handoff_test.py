@@ -13,7 +13,7 @@ CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1")
 PATHS = [f"/item/{number}" for number in range(250)]
 KEYS = [(path, client) for path in PATHS for client in CLIENTS]
 HOST = "www.example.com"
-THREADS = 8
+THREADS = 4
 NOTHING_MOVES = ("--move-rate", 0)
 
 

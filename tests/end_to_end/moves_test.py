@@ -15,7 +15,7 @@ CLIENTS = ("81.2.69.160", "53.1.2.3", "2a02:d280::7", "10.0.0.1", "89.160.20.1")
 PATHS = [f"/item/{number}" for number in range(200)]
 KEYS = [(path, client) for path in PATHS for client in CLIENTS]
 HOST = "www.example.com"
-THREADS = 8
+THREADS = 4
 # Twenty replicas under a sanitizer, on two cores, take each other for dead.
 MANY = 12 if is_sanitized() else 20
 PURGE_FROM = ("--purge-from", "127.0.0.0/8")

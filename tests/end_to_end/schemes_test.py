@@ -12,7 +12,7 @@ CLIENTS = ("81.2.69.160", "53.1.2.3", "89.160.20.1")
 NUMBERS = range(200)
 KEYS = [(f"/item/{number}", client) for number in NUMBERS for client in CLIENTS]
 HOST = "www.example.com"
-THREADS = 8
+THREADS = 4
 
 
 def range_state() -> dict:

@@ -29,7 +29,7 @@ KEYS = [
 ]
 # Eleven replicas under a sanitizer, on two cores, take each other for dead.
 REPLICAS, MANY = (5, 6) if is_sanitized() else (10, 20)
-THREADS = 8
+THREADS = 4
 CHANGES_APART_S = 0.1
 
 
