@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ringside::program {
@@ -19,6 +20,15 @@ void FileWatch::add(std::string path) {
   paths_.push_back(std::move(path));
   told_.push_back(stamp);
   last_.push_back(stamp);
+}
+
+void FileWatch::drop(const std::string& path) {
+  const auto place = std::find(paths_.begin(), paths_.end(), path);
+  if (place == paths_.end()) return;
+  const auto index = place - paths_.begin();
+  paths_.erase(place);
+  told_.erase(told_.begin() + index);
+  last_.erase(last_.begin() + index);
 }
 
 std::vector<FileStamp> FileWatch::stamps() const {

@@ -25,6 +25,7 @@ class FileWatch {
   // Watches one more file, from what it is now. Add it before it is read: what is written between
   // the two is a change then.
   void add(std::string path);
+  void drop(const std::string& path);
 
   // True where the files changed since they were added or last told of, and have not
   // changed since the last look. Call it every limits::file_poll.

@@ -18,6 +18,7 @@ constexpr std::string_view page_body = R"(<dl>
 <dt><a href="/readyz">GET /readyz</a><dd>it takes requests; with details
 <dt><a href="/metrics">GET /metrics</a><dd>for Prometheus
 <dt><a href="/topology">GET /topology</a><dd>replicas, their addresses and shares
+<dt><a href="/shards">GET /shards</a><dd>what is stored of each shard
 <dt><a href="/config">GET /config</a><dd>the effective configuration
 <dt>PUT /topology<dd>another membership
 <dt>POST /split<dd>cut a shard, where the state is written here

@@ -6,21 +6,6 @@
 
 namespace ringside::program {
 
-namespace {
-
-// The files that it names and that are read after it, with each reload.
-void add_named(FileWatch& files, Command command, const Configuration& configuration) {
-  const auto add = [&](std::string path) {
-    if (!path.empty()) files.add(std::move(path));
-  };
-  add(configuration.peer_key_file);
-  if (!writes_state(configuration)) add(configuration.state_file);
-  add(configuration.admin_token_file);
-  if (command != Command::cache) add(country_file(configuration));
-}
-
-}  // namespace
-
 Result<Configuration> load(const Invocation& invocation, FileWatch* files) {
   FileWatch watched;
   Configuration configuration = defaults(invocation.command);
@@ -33,11 +18,19 @@ Result<Configuration> load(const Invocation& invocation, FileWatch* files) {
   for (const auto& [option, text] : invocation.flags) {
     if (auto set = set_from_flag(configuration, *option, text); !set) return set.error();
   }
-  if (files != nullptr) add_named(watched, invocation.command, configuration);
+  if (!configuration.state_file.empty()) watched.add(configuration.state_file);
   if (auto read = read_state_file(configuration); !read) return read.error();
   if (auto checked = check(invocation.command, configuration); !checked) return checked.error();
   if (files != nullptr) *files = std::move(watched);
   return configuration;
+}
+
+void watch_named(FileWatch& files, Command command, const Configuration& in_use) {
+  if (writes_state(in_use)) files.drop(in_use.state_file);
+  for (const std::string& path : {in_use.peer_key_file, in_use.admin_token_file,
+                                  command == Command::cache ? "" : country_file(in_use)}) {
+    if (!path.empty()) files.add(path);
+  }
 }
 
 std::vector<std::string> unused_keys(Command command, const Configuration& configuration) {

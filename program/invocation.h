@@ -22,8 +22,12 @@ struct Invocation {
 };
 
 // The defaults, overlaid by the file, overlaid by the flags, checked. `files`, where given, watches
-// what a reload reads again, from before it is read here.
+// the files that are read here, from before they are read.
 [[nodiscard]] Result<Configuration> load(const Invocation& invocation, FileWatch* files = nullptr);
+
+// Watches besides what a start and each reload read after load(), and no state file that this
+// process writes. Call it before they do. `in_use`: what was loaded, as keep_fixed() leaves it.
+void watch_named(FileWatch& files, Command command, const Configuration& in_use);
 
 // The keys that were given but that the command has no use for.
 [[nodiscard]] std::vector<std::string> unused_keys(Command command,

@@ -74,28 +74,39 @@ void add(StoreTold& sum, const StoreTold& more) noexcept {
   sum.requests += more.requests;
 }
 
-// What each unit counts for: one, or of what has shards the responses that its owner has stored of
-// it; those under no shard are spread over the owner's other buckets.
-std::vector<double> weigh(const PlanBasis& basis, const std::vector<Owners>& units) {
+// Responses that a replica has stored under no shard, which lie in its buckets of a hash.
+double unsharded_responses(const PlanBasis& basis, const std::string& replica) {
+  const auto store = basis.stores.find(replica);
+  if (store == basis.stores.end()) return 0;
+  const auto& sharded = basis.stored_shards.at(replica);
+  return std::max(store->second.responses - std::accumulate(sharded.begin(), sharded.end(), 0.0),
+                  0.0);
+}
+
+// What each unit counts for, where there are shards: a shard as the responses that are stored of
+// it, wherever they lie, and each other bucket as its share of what its owner has under no shard.
+// Nullopt: they are not known of every owner, or nobody knows on which side of a cut they are.
+std::optional<std::vector<double>> weigh(const PlanBasis& basis, const Plan& plan,
+                                         const std::vector<Owners>& units) {
   const Topology& before = *basis.before;
-  std::vector<double> weights(units.size(), 1);
-  // Nobody knows what is on which side of a cut.
-  if (before.bucket_owners().size() != units.size()) return weights;
-  const std::size_t first_shard = before.first_shard();
-  std::map<std::size_t, double> unsharded;  // buckets, by owner
-  for (std::size_t unit = 0; unit < first_shard; ++unit) ++unsharded[units[unit].before];
+  if (!plan.by_bucket || before.bucket_owners().size() != units.size()) return std::nullopt;
+  std::map<std::size_t, double> unsharded_buckets;  // by owner
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
-    const std::string& owner = name_of(before, units[unit].before);
-    const auto stored = basis.stored_shards.find(owner);
-    if (stored == basis.stored_shards.end()) continue;
-    if (unit >= first_shard) {
-      weights[unit] = static_cast<double>(stored->second[unit - first_shard]);
-      continue;
+    if (unit < before.first_shard()) ++unsharded_buckets[units[unit].before];
+    if (!basis.stored_shards.contains(name_of(before, units[unit].before))) return std::nullopt;
+  }
+  std::vector<double> weights(units.size(), 0);
+  std::map<std::size_t, double> in_each;  // of these
+  for (const auto& [owner, buckets] : unsharded_buckets) {
+    in_each[owner] = unsharded_responses(basis, name_of(before, owner)) / buckets;
+  }
+  for (std::size_t unit = 0; unit < before.first_shard(); ++unit) {
+    weights[unit] = in_each.at(units[unit].before);
+  }
+  for (const auto& [replica, responses] : basis.stored_shards) {
+    for (std::size_t shard = 0; shard < responses.size(); ++shard) {
+      weights[before.first_shard() + shard] += static_cast<double>(responses[shard]);
     }
-    const auto sharded = std::accumulate(stored->second.begin(), stored->second.end(), 0.0);
-    const auto store = basis.stores.find(owner);
-    const double all = store == basis.stores.end() ? 0 : store->second.responses;
-    weights[unit] = std::max(all - sharded, 0.0) / unsharded[units[unit].before];
   }
   return weights;
 }
@@ -107,11 +118,12 @@ struct Counts {
   std::vector<double> weights;          // of the units
 };
 
-Counts count(const PlanBasis& basis, const std::vector<Owners>& units) {
+Counts count(const PlanBasis& basis, const std::vector<Owners>& units,
+             std::vector<double> weights) {
   const Topology& before = *basis.before;
   const Topology& after = *basis.after;
   Counts counts;
-  counts.weights = weigh(basis, units);
+  counts.weights = std::move(weights);
   // Then a key's bucket is another one, and nobody finds what is stored of it.
   const bool is_cold = is_by_bucket(before) && is_by_bucket(after) && !before.members().empty() &&
                        !after.extends(before);
@@ -122,16 +134,6 @@ Counts count(const PlanBasis& basis, const std::vector<Owners>& units) {
     counts.moved[{owners.before, owners.after}].push_back(unit);
   }
   return counts;
-}
-
-// Nullopt: there are no shards, or it is not known of every owner what it has stored of them.
-std::optional<double> stored_share(const PlanBasis& basis, const Counts& counts, double moved) {
-  double all = 0;
-  for (const auto& [owner, weight] : counts.owned) {
-    if (!basis.stored_shards.contains(name_of(*basis.before, owner))) return std::nullopt;
-    all += weight;
-  }
-  return all > 0 ? std::optional(moved / all) : std::nullopt;
 }
 
 void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
@@ -158,7 +160,9 @@ void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
   }
   std::stable_sort(plan.moves.begin(), plan.moves.end(),
                    [](const PlannedMove& a, const PlannedMove& b) { return a.units > b.units; });
-  plan.stored_share = stored_share(basis, counts, moved_weight);
+  double all = 0;
+  for (const auto& [owner, weight] : counts.owned) all += weight;
+  if (plan.is_weighed && all > 0) plan.stored_share = moved_weight / all;
 }
 
 void fill_told(Plan& plan, const PlanBasis& basis) {
@@ -230,7 +234,11 @@ Plan make_plan(const PlanBasis& basis) {
   const auto units =
       plan.by_bucket ? owners_of_buckets(before, after) : owners_of_sampled_keys(before, after);
   plan.units = units.size();
-  fill_moves(plan, basis, count(basis, units));
+  auto weights = weigh(basis, plan, units);
+  plan.is_weighed = weights.has_value();
+  fill_moves(
+      plan, basis,
+      count(basis, units, weights ? *std::move(weights) : std::vector<double>(units.size(), 1)));
   fill_told(plan, basis);
   plan.reshard = reshard_of(before, after);
   return plan;

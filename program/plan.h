@@ -64,9 +64,9 @@ struct Plan {
   std::size_t moved = 0;
   std::vector<PlannedMove> moves;   // the most units first
   std::vector<std::string> untold;  // who gives, and of whose store nothing is known
-  // Of all stored responses, those of units that move: where the units are shards, which hold more
-  // or less, and every replica's are known.
-  std::optional<double> stored_share;
+  // Whether units count by what is stored of them: there are shards, of which every owner has told.
+  bool is_weighed = false;
+  std::optional<double> stored_share;  // what moves, of all responses, where they are weighed
 
   std::size_t move_rate_mib_s = 0;
   std::optional<double> stored_bytes;  // of all whose store is known; absent: of nobody

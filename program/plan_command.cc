@@ -28,11 +28,15 @@ Error at(std::string_view place, const Error& error) {
   return out;
 }
 
-Result<std::string> ask(const PlanOptions& asked, const Endpoint& admin, const char* page) {
+// Empty where there is no such page, and there need not be one.
+Result<std::string> ask(const PlanOptions& asked, const Endpoint& admin, const char* page,
+                        bool may_be_missing = false) {
   auto answer = http::ask_admin(admin, "GET", page, "", limits::admin_timeout, asked.token);
   if (!answer) return answer.error();
   constexpr int ok = 200;
+  constexpr int not_found = 404;
   if (answer->status == ok) return std::move(answer->body);
+  if (answer->status == not_found && may_be_missing) return std::string();
   return Error{
       ErrorKind::internal, ErrorSource::peer, Retry::no,
       fmt::format("{}: refused GET {} with {}: {}; give the --admin of a tier", admin.text(), page,
@@ -82,21 +86,16 @@ Result<void> ask_stores(const PlanOptions& asked, PlanBasis& basis) {
   return {};
 }
 
-// Likewise of its shards. Those of an older release have no such page, and a sidecar stores
-// nothing.
+// Likewise of its shards. Older releases have no such page.
 Result<void> ask_shards(const PlanOptions& asked, PlanBasis& basis) {
   if (!basis.before->state().has_shards()) return {};
   for (const Endpoint& admin : asked.admins) {
-    const auto page =
-        http::ask_admin(admin, "GET", "/shards", "", limits::admin_timeout, asked.token);
-    constexpr int ok = 200;
+    const auto page = ask(asked, admin, "/shards", true);
     if (!page) return page.error();
-    if (page->status != ok) continue;
-    auto stored = parse_stored_shards(page->body, *basis.before);
+    if (page->empty()) continue;
+    auto stored = parse_stored_shards(*page, *basis.before);
     if (!stored) return at(admin.text(), stored.error());
-    for (StoredShards& of : *stored) {
-      basis.stored_shards[of.replica] = std::move(of.responses);
-    }
+    for (StoredShards& of : *stored) basis.stored_shards[of.replica] = std::move(of.responses);
   }
   return {};
 }

@@ -48,7 +48,10 @@ void append_share(std::string& out, const Plan& plan) {
   const std::string moved = grouped(plan.moved);
   const std::string units = grouped(plan.units);
   if (plan.by_bucket) {
-    const std::string_view of = plan.stored_share ? " of what is stored" : "";
+    const bool has_shards = plan.after->state().has_shards();
+    const std::string_view of = plan.stored_share ? " of what is stored"
+                                : has_shards      ? ", each counting as one"
+                                                  : "";
     append_line(out, unit_name(plan),
                 fmt::format("{} of {} get another owner ({}{})", moved, units, share, of));
   } else {
@@ -113,8 +116,8 @@ void append_bytes(std::string& out, const Plan& plan) {
               fmt::format("about {} of {} stored (estimated: of what each giver has stored the "
                           "share that {})",
                           bytes_text(plan.told->bytes), bytes_text(*plan.stored_bytes),
-                          plan.stored_share ? "the responses of its moved shards are"
-                                            : fmt::format("its moved {} are", unit_name(plan))));
+                          plan.is_weighed ? "the responses of its moved shards are"
+                                          : fmt::format("its moved {} are", unit_name(plan))));
   if (plan.untold.empty()) return;
   append_line(out, "",
               fmt::format("without what {} of the givers have, as {}, of whose stores nothing is "
@@ -138,9 +141,9 @@ void append_time(std::string& out, const Plan& plan) {
 
 void append_origin(std::string& out, const Plan& plan) {
   std::string text = fmt::format(
-      "{} {} of the keys again",
+      "{} {} of {} again",
       plan.by_bucket ? "without a handoff is asked for" : "is asked, for there is no handoff, for",
-      percent_text(plan.moved_share()));
+      percent_text(plan.moved_share()), plan.stored_share ? "what is stored" : "the keys");
   if (plan.request_share) {
     text += fmt::format(", {} of the requests", percent_text(*plan.request_share));
   }

@@ -69,7 +69,7 @@ int Process::run(const Signals& signals) {
     if (event == Signals::Event::terminate) return end(signals);
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     const bool changed = files_.look();
-    // A refusal is told by it.
+    // It says itself what it refuses.
     if (event == Signals::Event::reload || changed) static_cast<void>(reload());
   }
 }
@@ -99,6 +99,7 @@ Result<void> Process::load_and_apply() {
         "change it",
         next->place(option));
   }
+  watch_named(files, invocation_.command, *next);
   auto access = load_admin_access(*next);
   if (!access) return access.error();
   if (auto applied = service_.apply(*next); !applied) return applied.error();

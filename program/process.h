@@ -28,7 +28,7 @@ struct ProcessParts {
   hop::AccessLog* access_log = nullptr;       // null: none. Outlives the process
   std::unique_ptr<k8s::Discovery> discovery;  // which it follows; null: members are listed
   std::unique_ptr<ShardKeeper> keeper;        // null: no writer of the shards is named
-  FileWatch files;                            // of which a change is a reload, from load()
+  FileWatch files;  // of which a change is a reload; see load() and watch_named()
 };
 
 // The life of one service as a process: its admin pages, reloads, and its end.

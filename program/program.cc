@@ -168,6 +168,7 @@ int run_service(const Invocation& invocation, const Configuration& configuration
   const Signals signals;  // before any thread is made
   raise_open_files();
   log::set_level(configuration.log_level);
+  watch_named(files, invocation.command, configuration);
   for (const std::string& key : unused_keys(invocation.command, configuration)) {
     log::info("{} is not used by ringside {}", key, called);
   }

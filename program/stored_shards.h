@@ -17,13 +17,15 @@ struct StoredShards {
 };
 
 // The body of `GET /shards`, which tells that of each replica of a process:
-// {"topology_id": "32 hex digits", "shards": [
-//   {"at": "m", "owner": "cache-1", "stored": {"cache-0": 3, "cache-1": 1204}}, …]}
-// with each shard's `route` before it, where it has one. No shards where the scheme has none.
+// {"topology_id": "32 hex digits", "replicas": ["cache-0", "cache-1"], "shards": [
+//   {"at": "m", "owner": "cache-1", "stored": {"cache-1": 1204}}, …]}
+// A replica that is missing in `stored` has nothing of the shard. A shard may have a `route`. There
+// are no shards where the scheme has none.
 [[nodiscard]] std::string to_json(const shard::Topology& topology,
                                   const std::vector<StoredShards>& stored);
 
-// Such a body. Nothing where it is of another topology. An Error is the peer's.
+// Such a body; of replicas that are members. Nothing where it is of another topology. An Error is
+// the peer's.
 [[nodiscard]] Result<std::vector<StoredShards>> parse_stored_shards(
     std::string_view body, const shard::Topology& topology);
 

@@ -88,7 +88,7 @@ class OfShards(Plans):
         self.assertEqual(page["topology_id"], tier.json("/topology")["id"])
         self.assertEqual(
             [shard["stored"] for shard in page["shards"]],
-            [{"cache-0": 10, "cache-1": 0}, {"cache-0": 0, "cache-1": 80}, {"cache-0": 0, "cache-1": 10}],
+            [{"cache-0": 10}, {"cache-1": 80}, {"cache-1": 10}],
         )
         wanted = {
             "scheme": "range",

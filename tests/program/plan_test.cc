@@ -180,7 +180,7 @@ TEST(Plan, AShardCountsByWhatIsStoredOfIt) {
   shard::State moved = three;
   moved.shards[1].owner = "cache-0";
   PlanBasis basis{with_state("range", three), with_state("range", moved), {}};
-  EXPECT_NEAR(make_plan(basis).moved_share(), 1.0 / 3, 1e-9) << "nothing is known";
+  EXPECT_THAT(to_text(make_plan(basis)), HasSubstr("1 of 3 get another owner (33.3 %, each cou"));
   basis.stores["cache-0"] = {100, 1000, 0};
   basis.stores["cache-1"] = {950, 9500, 0};
   basis.stored_shards["cache-1"] = {0, 900, 50};
@@ -194,11 +194,19 @@ TEST(Plan, AShardCountsByWhatIsStoredOfIt) {
   EXPECT_THAT(to_text(plan), HasSubstr("1 of 3 get another owner (90.0 % of what is stored)"));
   EXPECT_EQ(nlohmann::json::parse(to_json(plan))["moved_share_of"], "stored responses");
 
+  // In a handoff, what lies where it was still counts too.
+  basis.stored_shards = {{"cache-0", {50, 400, 0}}, {"cache-1", {0, 500, 50}}};
+  EXPECT_DOUBLE_EQ(make_plan(basis).moved_share(), 0.9);
   basis.stored_shards = {{"cache-0", {0, 0, 0}}, {"cache-1", {0, 0, 0}}};
   EXPECT_EQ(make_plan(basis).told->bytes, 0) << "there is nothing";
   basis.after =
       with_state("range", shard::cut_state(*basis.before, {1, {"k"}, {"cache-0"}}).value());
-  EXPECT_NEAR(make_plan(basis).moved_share(), 1.0 / 4, 1e-9) << "nobody knows where the cut is";
+  const Plan cut = make_plan(basis);
+  EXPECT_FALSE(cut.is_weighed) << "nobody knows where the cut is";
+  EXPECT_NEAR(cut.moved_share(), 1.0 / 4, 1e-9);
+  EXPECT_EQ(nlohmann::json::parse(to_json(cut))["moved_share_of"], "units");
+  basis.after = some_topology(2, "ring");
+  EXPECT_FALSE(make_plan(basis).is_weighed) << "these are sampled keys, or none of it is found";
 }
 
 // What is under no key of a directory lies in the buckets of its fallback.

@@ -108,13 +108,47 @@ TEST(Process, WhatIsWrittenWhileItStartsIsAChange) {
   const ConfigurationFile file(cache_yaml + "admin_token_file: " + token.path() + "\n");
   for (const ConfigurationFile* const changed : {&file, &token}) {
     FileWatch files;
-    ASSERT_TRUE(load({Command::cache, file.path(), {}, false}, &files));
+    const auto loaded = load({Command::cache, file.path(), {}, false}, &files);
+    ASSERT_TRUE(loaded);
+    watch_named(files, Command::cache, *loaded);
     changed->write("other: content\n");
     EXPECT_FALSE(files.look()) << "it may be half written";
     EXPECT_TRUE(files.look());
     EXPECT_FALSE(files.look());
     file.write(cache_yaml + "admin_token_file: " + token.path() + "\n");
   }
+}
+
+// A key that could not be changed by a reload stayed in use, and its file was watched no more.
+TEST(Process, WhatStaysInUseStaysWatched) {
+  const ConfigurationFile key("a\n");
+  const ConfigurationFile other("b\n");
+  const ConfigurationFile state(
+      R"({"format": 1, "scheme": "range", "state": {"shards": [{"at": ""}]}})");
+  const std::string yaml =
+      "name: cache-0\nlisten: 127.0.0.1:0\norigin: http://127.0.0.1:9\n"
+      "peers: cache-0=127.0.0.1:1\nscheme: range\nstate: " +
+      state.path() + "\n";
+  const ConfigurationFile file(yaml + "state_writer: self\npeer_key_file: " + key.path() + "\n");
+  const Invocation invocation{Command::cache, file.path(), {}, false};
+  const auto running = load(invocation);
+  ASSERT_TRUE(running) << running.error().message;
+  file.write(yaml + "peer_key_file: " + other.path() + "\n");
+  FileWatch files;
+  auto next = load(invocation, &files);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_THAT(keep_fixed(*running, *next),
+              testing::UnorderedElementsAre("peer-key-file", "state-writer"));
+  watch_named(files, Command::cache, *next);
+  const auto is_watched = [&](const ConfigurationFile& changed) {
+    changed.write("another content\n");
+    static_cast<void>(files.look());
+    return files.look();
+  };
+  EXPECT_TRUE(is_watched(key));
+  EXPECT_FALSE(is_watched(other));
+  EXPECT_FALSE(is_watched(state)) << "it is written by this process";
+  EXPECT_TRUE(is_watched(file));
 }
 
 TEST(Process, PutTopology) {

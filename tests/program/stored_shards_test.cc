@@ -18,14 +18,15 @@ std::shared_ptr<const shard::Topology> two_ranges() {
 
 TEST(StoredShards, AreReadAsTheyAreTold) {
   const auto topology = two_ranges();
-  const std::string body = to_json(*topology, {{"cache-0", {7, 2}}, {"cache-1", {0, 12}}});
+  const std::string body =
+      to_json(*topology, {{"cache-0", {7, 0}}, {"cache-1", {0, 12}}, {"cache-9", {1, 1}}});
   const auto page = nlohmann::json::parse(body);
-  EXPECT_EQ(page["shards"][1].dump(),
-            R"({"at":"m","owner":"cache-1","stored":{"cache-0":2,"cache-1":12}})");
+  EXPECT_EQ(page["shards"][0].dump(),
+            R"({"at":"","owner":"cache-0","stored":{"cache-0":7,"cache-9":1}})");
   const auto read = parse_stored_shards(body, *topology).value();
-  ASSERT_EQ(read.size(), 2U);
+  ASSERT_EQ(read.size(), 2U) << "cache-9 is no member";
   EXPECT_EQ(read[0].replica, "cache-0");
-  EXPECT_THAT(read[0].responses, ElementsAre(7, 2));
+  EXPECT_THAT(read[0].responses, ElementsAre(7, 0));
   EXPECT_THAT(read[1].responses, ElementsAre(0, 12));
 }
 
@@ -36,19 +37,20 @@ TEST(StoredShards, OfAnotherTopologyTellNothing) {
   EXPECT_TRUE(parse_stored_shards(body, *two_ranges()).value().empty());
 }
 
-TEST(StoredShards, WhatCannotBeReadIsAnError) {
+TEST(StoredShards, WhatCannotBeReadIsAnErrorOfThePeer) {
   const auto topology = two_ranges();
-  const std::string id = topology->id().hex();
-  for (const std::string shards :
-       {R"([])", R"({})", R"([{}, {}])", R"([{"stored": 1}, {"stored": {}}])",
-        R"([{"stored": {"cache-0": -1}}, {"stored": {}}])",
-        R"([{"stored": {"cache-0": "1"}}, {"stored": {}}])"}) {
-    const auto read = parse_stored_shards(
-        R"({"topology_id": ")" + id + R"(", "shards": )" + shards + "}", *topology);
-    ASSERT_FALSE(read) << shards;
+  const std::string begin = R"({"topology_id": ")" + topology->id().hex() + R"(", "replicas": )";
+  for (const std::string rest :
+       {R"(["cache-0"]})", R"([7], "shards": []})", R"("cache-0", "shards": []})",
+        R"(["cache-0"], "shards": {}})", R"(["cache-0"], "shards": [{}, {}]})",
+        R"(["cache-0"], "shards": [{"stored": 1}, {"stored": {}}]})",
+        R"(["cache-0"], "shards": [{"stored": {"cache-0": -1}}, {"stored": {}}]})",
+        R"(["cache-0"], "shards": [{"stored": {"cache-0": "1"}}, {"stored": {}}]})", "{", ""}) {
+    const auto read = parse_stored_shards(begin + rest, *topology);
+    ASSERT_FALSE(read) << rest;
     EXPECT_THAT(read.error().message, HasSubstr("is it the same release?"));
+    EXPECT_EQ(read.error().source, ErrorSource::peer);
   }
-  EXPECT_FALSE(parse_stored_shards("{", *topology));
   EXPECT_FALSE(parse_stored_shards("{}", *topology));
   EXPECT_FALSE(parse_stored_shards("[]", *topology));
 }
