@@ -6,7 +6,8 @@
 
 namespace ringside::program {
 
-// What tells one content of a file from the next without reading it. Symbolic links are followed,
+// What tells one content of a file from the next without reading it, but for one of the same size
+// that is written in place within a tick of the file system's clock. Symbolic links are followed,
 // so that the swap of a Kubernetes ConfigMap's link is a change.
 struct FileStamp {
   bool exists = false;
@@ -25,7 +26,7 @@ class FileWatch {
   // Watches one more file, from what it is now. Add it before it is read: what is written between
   // the two is a change then.
   void add(std::string path);
-  void drop(const std::string& path);
+  void drop(const std::string& path);  // watched no more; nothing where it is not watched
 
   // True where the files changed since they were added or last told of, and have not
   // changed since the last look. Call it every limits::file_poll.

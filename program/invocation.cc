@@ -33,6 +33,16 @@ void watch_named(FileWatch& files, Command command, const Configuration& in_use)
   }
 }
 
+Result<Reloaded> load_again(const Invocation& invocation, const Configuration& running) {
+  Reloaded out;
+  auto loaded = load(invocation, &out.files);
+  if (!loaded) return loaded.error();
+  out.configuration = *std::move(loaded);
+  out.kept = keep_fixed(running, out.configuration);
+  watch_named(out.files, invocation.command, out.configuration);
+  return out;
+}
+
 std::vector<std::string> unused_keys(Command command, const Configuration& configuration) {
   std::vector<std::string> unused;
   for (const Option& option : all_options()) {

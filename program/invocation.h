@@ -25,9 +25,18 @@ struct Invocation {
 // the files that are read here, from before they are read.
 [[nodiscard]] Result<Configuration> load(const Invocation& invocation, FileWatch* files = nullptr);
 
-// Watches besides what a start and each reload read after load(), and no state file that this
-// process writes. Call it before they do. `in_use`: what was loaded, as keep_fixed() leaves it.
+// Adds the files that a start or a reload reads after load(), and drops the state file if this
+// process writes it. Call it before those files are read. `in_use`: as keep_fixed() leaves it.
 void watch_named(FileWatch& files, Command command, const Configuration& in_use);
+
+// The configuration of a running process, loaded again.
+struct Reloaded {
+  Configuration configuration;
+  std::vector<std::string> kept;  // names of options that differ, and can't be changed
+  FileWatch files;                // all that the reload reads, from before it is read
+};
+[[nodiscard]] Result<Reloaded> load_again(const Invocation& invocation,
+                                          const Configuration& running);
 
 // The keys that were given but that the command has no use for.
 [[nodiscard]] std::vector<std::string> unused_keys(Command command,

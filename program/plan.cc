@@ -83,30 +83,48 @@ double unsharded_responses(const PlanBasis& basis, const std::string& replica) {
                   0.0);
 }
 
-// What each unit counts for, where there are shards: a shard as the responses that are stored of
-// it, wherever they lie, and each other bucket as its share of what its owner has under no shard.
-// Nullopt: they are not known of every owner, or nobody knows on which side of a cut they are.
-std::optional<std::vector<double>> weigh(const PlanBasis& basis, const Plan& plan,
-                                         const std::vector<Owners>& units) {
+// What units count for.
+struct Weights {
+  std::vector<double> in_tier;
+  std::vector<double> at_owner;  // what its owner has of it, who may not have it all yet
+};
+
+// Where there are shards: each counts as the responses that are stored of it, and each other bucket
+// as its share of what its owner has under no shard. Nullopt: that is not known of every member, or
+// nobody knows on which side of a cut the responses are, or the units are sampled keys.
+std::optional<Weights> weigh(const PlanBasis& basis, const Plan& plan,
+                             const std::vector<Owners>& units) {
   const Topology& before = *basis.before;
   if (!plan.by_bucket || before.bucket_owners().size() != units.size()) return std::nullopt;
-  std::map<std::size_t, double> unsharded_buckets;  // by owner
-  for (std::size_t unit = 0; unit < units.size(); ++unit) {
-    if (unit < before.first_shard()) ++unsharded_buckets[units[unit].before];
-    if (!basis.stored_shards.contains(name_of(before, units[unit].before))) return std::nullopt;
+  if (before.members().empty()) return std::nullopt;
+  for (const shard::Member& member : before.members()) {
+    if (!basis.stored_shards.contains(member.name)) return std::nullopt;
   }
-  std::vector<double> weights(units.size(), 0);
+  std::map<std::size_t, double> unsharded_buckets;  // by owner
+  for (std::size_t unit = 0; unit < before.first_shard(); ++unit) {
+    ++unsharded_buckets[units[unit].before];
+  }
   std::map<std::size_t, double> in_each;  // of these
   for (const auto& [owner, buckets] : unsharded_buckets) {
     in_each[owner] = unsharded_responses(basis, name_of(before, owner)) / buckets;
   }
-  for (std::size_t unit = 0; unit < before.first_shard(); ++unit) {
-    weights[unit] = in_each.at(units[unit].before);
-  }
-  for (const auto& [replica, responses] : basis.stored_shards) {
-    for (std::size_t shard = 0; shard < responses.size(); ++shard) {
-      weights[before.first_shard() + shard] += static_cast<double>(responses[shard]);
+  Weights weights;
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const std::size_t owner = units[unit].before;
+    if (unit < before.first_shard()) {
+      weights.in_tier.push_back(in_each.at(owner));
+      weights.at_owner.push_back(in_each.at(owner));
+      continue;
     }
+    // Who gives a shard has it all until the taker has it all: so nothing counts twice.
+    const std::size_t shard = unit - before.first_shard();
+    std::size_t most = 0;
+    for (const auto& [replica, responses] : basis.stored_shards) {
+      most = std::max(most, responses[shard]);
+    }
+    weights.in_tier.push_back(static_cast<double>(most));
+    weights.at_owner.push_back(
+        static_cast<double>(basis.stored_shards.at(name_of(before, owner))[shard]));
   }
   return weights;
 }
@@ -114,12 +132,11 @@ std::optional<std::vector<double>> weigh(const PlanBasis& basis, const Plan& pla
 struct Counts {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
       moved;                            // units, by owners
-  std::map<std::size_t, double> owned;  // before, by weight
-  std::vector<double> weights;          // of the units
+  std::map<std::size_t, double> owned;  // before, by weight at the owner
+  Weights weights;                      // of the units
 };
 
-Counts count(const PlanBasis& basis, const std::vector<Owners>& units,
-             std::vector<double> weights) {
+Counts count(const PlanBasis& basis, const std::vector<Owners>& units, Weights weights) {
   const Topology& before = *basis.before;
   const Topology& after = *basis.after;
   Counts counts;
@@ -129,7 +146,7 @@ Counts count(const PlanBasis& basis, const std::vector<Owners>& units,
                        !after.extends(before);
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Owners& owners = units[unit];
-    counts.owned[owners.before] += counts.weights[unit];
+    counts.owned[owners.before] += counts.weights.at_owner[unit];
     if (!is_cold && name_of(before, owners.before) == name_of(after, owners.after)) continue;
     counts.moved[{owners.before, owners.after}].push_back(unit);
   }
@@ -145,8 +162,10 @@ void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
                      {},
                      std::nullopt};
     double weight = 0;
-    for (const std::size_t unit : units) weight += counts.weights[unit];
-    moved_weight += weight;
+    for (const std::size_t unit : units) {
+      weight += counts.weights.at_owner[unit];
+      moved_weight += counts.weights.in_tier[unit];
+    }
     if (plan.by_bucket) move.buckets.assign(units.begin(), units.end());
     if (const auto store = basis.stores.find(move.from); store != basis.stores.end()) {
       const double owned = counts.owned.at(pair.first);
@@ -160,8 +179,8 @@ void fill_moves(Plan& plan, const PlanBasis& basis, const Counts& counts) {
   }
   std::stable_sort(plan.moves.begin(), plan.moves.end(),
                    [](const PlannedMove& a, const PlannedMove& b) { return a.units > b.units; });
-  double all = 0;
-  for (const auto& [owner, weight] : counts.owned) all += weight;
+  const auto& in_tier = counts.weights.in_tier;
+  const double all = std::accumulate(in_tier.begin(), in_tier.end(), 0.0);
   if (plan.is_weighed && all > 0) plan.stored_share = moved_weight / all;
 }
 
@@ -236,9 +255,9 @@ Plan make_plan(const PlanBasis& basis) {
   plan.units = units.size();
   auto weights = weigh(basis, plan, units);
   plan.is_weighed = weights.has_value();
-  fill_moves(
-      plan, basis,
-      count(basis, units, weights ? *std::move(weights) : std::vector<double>(units.size(), 1)));
+  if (!weights) weights = Weights{std::vector<double>(units.size(), 1), {}};
+  if (!plan.is_weighed) weights->at_owner = weights->in_tier;
+  fill_moves(plan, basis, count(basis, units, *std::move(weights)));
   fill_told(plan, basis);
   plan.reshard = reshard_of(before, after);
   return plan;

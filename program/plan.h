@@ -64,7 +64,8 @@ struct Plan {
   std::size_t moved = 0;
   std::vector<PlannedMove> moves;   // the most units first
   std::vector<std::string> untold;  // who gives, and of whose store nothing is known
-  // Whether units count by what is stored of them: there are shards, of which every owner has told.
+  // Whether units count by what is stored of them: there are shards, of which every member
+  // has told.
   bool is_weighed = false;
   std::optional<double> stored_share;  // what moves, of all responses, where they are weighed
 

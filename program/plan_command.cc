@@ -28,19 +28,19 @@ Error at(std::string_view place, const Error& error) {
   return out;
 }
 
-// Empty where there is no such page, and there need not be one.
-Result<std::string> ask(const PlanOptions& asked, const Endpoint& admin, const char* page,
-                        bool may_be_missing = false) {
+Error refusal(const Endpoint& admin, std::string_view page, const http::AdminAnswer& answer) {
+  const std::string_view line = std::string_view(answer.body).substr(0, answer.body.find('\n'));
+  return Error{ErrorKind::internal, ErrorSource::peer, Retry::no,
+               fmt::format("{}: refused GET {} with {}: {}; give the --admin of a tier",
+                           admin.text(), page, answer.status, http::trimmed(line))};
+}
+
+Result<std::string> ask(const PlanOptions& asked, const Endpoint& admin, const char* page) {
   auto answer = http::ask_admin(admin, "GET", page, "", limits::admin_timeout, asked.token);
   if (!answer) return answer.error();
   constexpr int ok = 200;
-  constexpr int not_found = 404;
   if (answer->status == ok) return std::move(answer->body);
-  if (answer->status == not_found && may_be_missing) return std::string();
-  return Error{
-      ErrorKind::internal, ErrorSource::peer, Retry::no,
-      fmt::format("{}: refused GET {} with {}: {}; give the --admin of a tier", admin.text(), page,
-                  answer->status, http::trimmed(answer->body.substr(0, answer->body.find('\n'))))};
+  return refusal(admin, page, *answer);
 }
 
 Result<std::string> read_document(std::string_view option, const std::string& path) {
@@ -90,10 +90,14 @@ Result<void> ask_stores(const PlanOptions& asked, PlanBasis& basis) {
 Result<void> ask_shards(const PlanOptions& asked, PlanBasis& basis) {
   if (!basis.before->state().has_shards()) return {};
   for (const Endpoint& admin : asked.admins) {
-    const auto page = ask(asked, admin, "/shards", true);
-    if (!page) return page.error();
-    if (page->empty()) continue;
-    auto stored = parse_stored_shards(*page, *basis.before);
+    const auto answer =
+        http::ask_admin(admin, "GET", "/shards", "", limits::admin_timeout, asked.token);
+    if (!answer) return answer.error();
+    constexpr int ok = 200;
+    constexpr int not_found = 404;
+    if (answer->status == not_found) continue;
+    if (answer->status != ok) return refusal(admin, "/shards", *answer);
+    auto stored = parse_stored_shards(answer->body, *basis.before);
     if (!stored) return at(admin.text(), stored.error());
     for (StoredShards& of : *stored) basis.stored_shards[of.replica] = std::move(of.responses);
   }
@@ -154,10 +158,12 @@ Result<void> run_plan(const PlanOptions& asked) {
   std::fflush(stdout);
   if (!asked.share_most || plan.moved_share() <= *asked.share_most) return {};
   constexpr double percent = 100;
-  return Error{ErrorKind::refused, ErrorSource::ourselves, Retry::no,
-               fmt::format("{:.2f} % would move, more than --at-most {:.2f}%; change less at once, "
-                           "or allow for more",
-                           percent * plan.moved_share(), percent * *asked.share_most)};
+  return Error{
+      ErrorKind::refused, ErrorSource::ourselves, Retry::no,
+      fmt::format("{:.2f} %{} would move, more than --at-most {:.2f}%; change less at "
+                  "once, or allow for more",
+                  percent * plan.moved_share(), plan.stored_share ? " of what is stored" : "",
+                  percent * *asked.share_most)};
 }
 
 }  // namespace ringside::program

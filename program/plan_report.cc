@@ -39,6 +39,13 @@ std::string_view unit_name(const Plan& plan) noexcept {
   return after.state().shards.empty() || after.first_shard() > 0 ? "buckets" : "shards";
 }
 
+// Of what moved_share() is one.
+std::string share_of_what(const Plan& plan) {
+  if (plan.stored_share) return "what is stored";
+  const bool has_shards = plan.by_bucket && plan.after->state().has_shards();
+  return fmt::format("the {}", has_shards ? unit_name(plan) : "keys");
+}
+
 void append_line(std::string& out, std::string_view head, const std::string& text) {
   fmt::format_to(std::back_inserter(out), "{:<10} {}\n", head, text);
 }
@@ -114,10 +121,9 @@ void append_bytes(std::string& out, const Plan& plan) {
   }
   append_line(out, "bytes",
               fmt::format("about {} of {} stored (estimated: of what each giver has stored the "
-                          "share that {})",
+                          "share that {}its moved {} are)",
                           bytes_text(plan.told->bytes), bytes_text(*plan.stored_bytes),
-                          plan.is_weighed ? "the responses of its moved shards are"
-                                          : fmt::format("its moved {} are", unit_name(plan))));
+                          plan.is_weighed ? "the responses of " : "", unit_name(plan)));
   if (plan.untold.empty()) return;
   append_line(out, "",
               fmt::format("without what {} of the givers have, as {}, of whose stores nothing is "
@@ -143,7 +149,7 @@ void append_origin(std::string& out, const Plan& plan) {
   std::string text = fmt::format(
       "{} {} of {} again",
       plan.by_bucket ? "without a handoff is asked for" : "is asked, for there is no handoff, for",
-      percent_text(plan.moved_share()), plan.stored_share ? "what is stored" : "the keys");
+      percent_text(plan.moved_share()), share_of_what(plan));
   if (plan.request_share) {
     text += fmt::format(", {} of the requests", percent_text(*plan.request_share));
   }

@@ -69,7 +69,7 @@ int Process::run(const Signals& signals) {
     if (event == Signals::Event::terminate) return end(signals);
     if (event == Signals::Event::reload && access_log_ != nullptr) access_log_->reopen();
     const bool changed = files_.look();
-    // It says itself what it refuses.
+    // reload() logs what it refuses.
     if (event == Signals::Event::reload || changed) static_cast<void>(reload());
   }
 }
@@ -90,25 +90,24 @@ Result<void> Process::reload() {
 }
 
 Result<void> Process::load_and_apply() {
-  FileWatch files;
-  auto next = load(invocation_, &files);
-  if (!next) return next.error();
-  for (const std::string& option : keep_fixed(configuration_, *next)) {
+  auto loaded = load_again(invocation_, configuration_);
+  if (!loaded) return loaded.error();
+  auto& [next, kept, files] = *loaded;
+  for (const std::string& option : kept) {
     log::warning(
         "{} can't be changed in a running process and stays as it was; restart it to "
         "change it",
-        next->place(option));
+        next.place(option));
   }
-  watch_named(files, invocation_.command, *next);
-  auto access = load_admin_access(*next);
+  auto access = load_admin_access(next);
   if (!access) return access.error();
-  if (auto applied = service_.apply(*next); !applied) return applied.error();
+  if (auto applied = service_.apply(next); !applied) return applied.error();
   probes_.set_access(*access);
   admin_.set_access(*std::move(access));
-  log::set_level(next->log_level);
+  log::set_level(next.log_level);
   files_ = std::move(files);
   const std::lock_guard lock(mutex_);
-  configuration_ = *std::move(next);
+  configuration_ = std::move(next);
   return {};
 }
 

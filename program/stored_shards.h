@@ -16,7 +16,7 @@ struct StoredShards {
   std::vector<std::size_t> responses;
 };
 
-// The body of `GET /shards`, which tells that of each replica of a process:
+// The body of `GET /shards`, of the replicas of a process:
 // {"topology_id": "32 hex digits", "replicas": ["cache-0", "cache-1"], "shards": [
 //   {"at": "m", "owner": "cache-1", "stored": {"cache-1": 1204}}, …]}
 // A replica that is missing in `stored` has nothing of the shard. A shard may have a `route`. There
@@ -24,8 +24,8 @@ struct StoredShards {
 [[nodiscard]] std::string to_json(const shard::Topology& topology,
                                   const std::vector<StoredShards>& stored);
 
-// Such a body; of replicas that are members. Nothing where it is of another topology. An Error is
-// the peer's.
+// Reads such a body. Replicas that are no members are left out. The result is empty if the body is
+// of another topology. An Error is the peer's.
 [[nodiscard]] Result<std::vector<StoredShards>> parse_stored_shards(
     std::string_view body, const shard::Topology& topology);
 

@@ -195,8 +195,11 @@ TEST(Plan, AShardCountsByWhatIsStoredOfIt) {
   EXPECT_EQ(nlohmann::json::parse(to_json(plan))["moved_share_of"], "stored responses");
 
   // In a handoff, what lies where it was still counts too.
-  basis.stored_shards = {{"cache-0", {50, 400, 0}}, {"cache-1", {0, 500, 50}}};
-  EXPECT_DOUBLE_EQ(make_plan(basis).moved_share(), 0.9);
+  basis.stores["cache-1"] = {450, 4500, 0};
+  basis.stored_shards = {{"cache-0", {50, 900, 0}}, {"cache-1", {0, 400, 50}}};
+  const Plan amid = make_plan(basis);
+  EXPECT_DOUBLE_EQ(amid.moved_share(), 0.9) << "nothing counts twice";
+  EXPECT_DOUBLE_EQ(amid.told->responses, 400) << "which is what its owner has by now";
   basis.stored_shards = {{"cache-0", {0, 0, 0}}, {"cache-1", {0, 0, 0}}};
   EXPECT_EQ(make_plan(basis).told->bytes, 0) << "there is nothing";
   basis.after =

@@ -134,16 +134,13 @@ TEST(Process, WhatStaysInUseStaysWatched) {
   const auto running = load(invocation);
   ASSERT_TRUE(running) << running.error().message;
   file.write(yaml + "peer_key_file: " + other.path() + "\n");
-  FileWatch files;
-  auto next = load(invocation, &files);
+  auto next = load_again(invocation, *running);
   ASSERT_TRUE(next) << next.error().message;
-  EXPECT_THAT(keep_fixed(*running, *next),
-              testing::UnorderedElementsAre("peer-key-file", "state-writer"));
-  watch_named(files, Command::cache, *next);
+  EXPECT_THAT(next->kept, testing::UnorderedElementsAre("peer-key-file", "state-writer"));
   const auto is_watched = [&](const ConfigurationFile& changed) {
     changed.write("another content\n");
-    static_cast<void>(files.look());
-    return files.look();
+    static_cast<void>(next->files.look());
+    return next->files.look();
   };
   EXPECT_TRUE(is_watched(key));
   EXPECT_FALSE(is_watched(other));
