@@ -4,6 +4,7 @@ import random
 import unittest
 
 from support import Client, Tier, each_in_a_thread
+from support.memory import is_sanitized
 from support.tier import members
 
 CLIENTS = ["81.2.69.160", "53.1.2.3", "89.160.20.112", "41.3.4.5", "2a02:d280::7", "10.0.0.1"]
@@ -60,8 +61,14 @@ class ReplicasOfTheirOwn(Tier):
                 ip, url = asked[index]
                 return client.get(url, ip, Host="www.example.com").replica
 
-        replicas = each_in_a_thread(answered_by, range(len(asked)))
-        self.assertEqual(replicas, [answer["owners"][0] for answer in told])
+        replicas = each_in_a_thread(answered_by, range(len(asked)), 2 if is_sanitized() else 8)
+        owners = [answer["owners"][0] for answer in told]
+        if is_sanitized() and "its requests go to the next owners" in front.err:
+            # Some were too slow for a while, and others answered for them.
+            as_told = sum(replica == owner for replica, owner in zip(replicas, owners, strict=True))
+            self.assertGreater(as_told, len(asked) / 2)
+            return
+        self.assertEqual(replicas, owners)
         self.assertGreater(len(set(replicas)), 5, "hardly any replica is used")
 
 
