@@ -3,7 +3,7 @@
 import random
 import unittest
 
-from support import Client, Tier, each_in_a_thread
+from support import Client, Tier, each_in_a_thread, wait_until
 from support.memory import is_sanitized
 from support.tier import members
 
@@ -64,10 +64,13 @@ class ReplicasOfTheirOwn(Tier):
         replicas = each_in_a_thread(answered_by, range(len(asked)), 2 if is_sanitized() else 8)
         owners = [answer["owners"][0] for answer in told]
         if is_sanitized() and "its requests go to the next owners" in front.err:
-            # Some were too slow for a while, and others answered for them.
-            as_told = sum(replica == owner for replica, owner in zip(replicas, owners, strict=True))
-            self.assertGreater(as_told, len(asked) / 2)
-            return
+            # One was too slow for a while, and others answered for it: it answers soon.
+            for index, owner in enumerate(owners):
+                if replicas[index] != owner:
+                    replicas[index] = wait_until(
+                        lambda index=index, owner=owner: answered_by(index) == owner and owner,
+                        f"{owner} to answer {asked[index]}",
+                    )
         self.assertEqual(replicas, owners)
         self.assertGreater(len(set(replicas)), 5, "hardly any replica is used")
 

@@ -158,14 +158,17 @@ void expect_nothing_is_lost(const CutScheme& scheme, cache::SplitWrites writes) 
                              [&](std::size_t number) { return number % step == first; }),
                 pages.end());
     std::map<std::size_t, support::Reply> replies;  // by page
+    std::size_t begun_in_mid_move = 0;
     std::size_t changed_before_its_end = 0;
     for (const std::size_t number : pages) {
       if (number % step == untouched) continue;
       const bool begins_in_mid_move = split.is_moving();
       replies[number] = split.change_and_get(number);
+      if (begins_in_mid_move) ++begun_in_mid_move;
       if (begins_in_mid_move) ++changed_in_mid_move[number % step];
       if (begins_in_mid_move && split.is_moving()) ++changed_before_its_end;
     }
+    EXPECT_GT(begun_in_mid_move, 0U);
     EXPECT_TRUE(changed_before_its_end > 0 || writes == cache::SplitWrites::wait);
     ASSERT_TRUE(split.world.run_until([&] { return split.tier.is_settled(); }, scene_patience));
     for (const std::size_t number : pages) {
