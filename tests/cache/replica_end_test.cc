@@ -3,6 +3,7 @@
 #include <future>
 #include <vector>
 
+#include "cache/holders.h"
 #include "http1/wire.h"
 #include "tests/cache/some_replica.h"
 
