@@ -65,9 +65,8 @@ class Moves : public std::enable_shared_from_this<Moves> {
         core_.shared.holders.suspect_takers();
       }
       SteadyPoint next = now + limits::stray_interval;
-      const bool may_move = core_.settings->move_rate_mib_s > 0;
       const auto givers =
-          may_move ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
+          may_move() ? core_.shared.holders.givers(waiter_.bell()) : std::vector<tier::Peer>();
       begin_anew_with_others_than(givers);
       for (const tier::Peer& giver : givers) {
         if (under_way_ >= limits::moves_at_once) break;
@@ -149,17 +148,23 @@ class Moves : public std::enable_shared_from_this<Moves> {
     waiter_.bell()->wake();
   }
 
-  // Batch after batch, until one is empty, or something in it was taken back.
+  // Not while this process ends, nor where moving is turned off, which a reload may do at any time.
+  [[nodiscard]] bool may_move() const {
+    return !core_.core.stopped() && core_.settings->move_rate_mib_s > 0;
+  }
+
+  // Batch after batch, until one is empty, something in it was taken back, or no more may move.
   Task<Result<void>> move_all_from(const tier::Peer& giver) {
     net::Waiter waiter(core_.core);
     unsigned tried = 0;
     State& state = states_[giver.name];
     if (core_.shared.store.purge_count() != state.purges) state.number = 1;
-    while (!core_.core.stopped()) {
+    while (may_move()) {
       co_await wait_for_room(giver.name);
       const bool is_urgent = core_.shared.holders.is_draining(giver.name);
       const SteadyPoint due = pace_.next_batch(is_urgent);
       co_await net::nap_until(core_.core, due);
+      if (!may_move()) break;
       const SteadyPoint asked = core_.core.clock().steady_now();
       state.purges = core_.shared.store.purge_count();
       Batch begun = begin_batch();

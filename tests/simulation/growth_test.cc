@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/simulation/scene.h"
@@ -111,6 +113,53 @@ TEST(SimulationOfGrowth, NewcomerWithoutRoomWaitsAndTheHoldersAnswerMeanwhile) {
   ASSERT_TRUE(world.run_until([&] { return tier.is_settled(); }, scene_patience));
   EXPECT_EQ(store().moves_waiting, 0U);
   EXPECT_LT(by_holders(), while_it_waits);
+}
+
+TEST(SimulationOfGrowth, ReloadThatTurnsMovingOffStopsWhatMovesAndTheHoldersGoOn) {
+  constexpr std::size_t newcomer = 2, pages = 450;
+  for (const std::uint64_t seed : seeds(3)) {
+    SCOPED_TRACE(shown(seed));
+    World world(seed);
+    SimulatedTier tier(world, {.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true});
+    SimulatedClient client(world, "client");
+    const auto expect_one_fetch_each = [&] {
+      for (std::size_t number = 0; number < pages; ++number) {
+        const std::string target = fmt::format("/page-{}", number);
+        EXPECT_EQ(client.get(tier.address(), target).reply.status, 200);
+        EXPECT_EQ(tier.origin().fetches(target), 1U) << target;
+      }
+    };
+    const auto move_at = [&](std::size_t rate_mib_s) {
+      auto settings = std::make_shared<cache::Settings>(*tier.replica(newcomer).settings());
+      settings->move_rate_mib_s = rate_mib_s;
+      tier.replica(newcomer).apply(std::move(settings));
+    };
+    const auto moved = [&] {
+      return tier.replica(newcomer).sheet().totals().store->moved_responses;
+    };
+    expect_one_fetch_each();
+
+    tier.grow();
+    for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+    move_at(1);
+    ASSERT_TRUE(world.run_until([&] { return moved() > 0; }, scene_patience));
+    move_at(0);
+    // What was asked for already comes.
+    world.run_for(limits::move_timeout);
+    const std::uint64_t moved_by_then = moved();
+    world.run_for(scene_patience);
+    EXPECT_EQ(moved(), moved_by_then);
+    EXPECT_GT(tier.buckets_away(newcomer), 0U);
+    EXPECT_FALSE(tier.has_two_authorities());
+    tier.publish(0);
+    expect_one_fetch_each();
+
+    move_at(limits::move_rate_mib_s);
+    ASSERT_TRUE(world.run_until([&] { return tier.is_settled(); }, scene_patience));
+    EXPECT_EQ(tier.stored_responses(0) + tier.stored_responses(1) + tier.stored_responses(newcomer),
+              pages);
+    expect_one_fetch_each();
+  }
 }
 
 TEST(SimulationOfGrowth, TheNewReplicaDiesWhileOnlyOneSidecarKnowsOfItAndComesBack) {
