@@ -43,8 +43,9 @@ std::size_t length_of(const http::ResponseHead& head) {
                                              : limits::move_batch_size_bytes;
 }
 
-Error too_large() {
-  return {ErrorKind::body_too_large, ErrorSource::peer, Retry::no, "its batch is too large"};
+Error too_large(std::size_t size_bytes) {
+  return {ErrorKind::body_too_large, ErrorSource::peer, Retry::no,
+          fmt::format("a batch of {} bytes is too large", size_bytes)};
 }
 
 // What all moves into this replica share; each keeps it. On one core.
@@ -171,7 +172,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       auto answered = co_await ask(giver, state);
       if (!answered) co_return answered.error();
       const std::size_t size_bytes = length_of((*answered)->head());
-      if (size_bytes > batch_size_bytes_most) co_return too_large();
+      if (size_bytes > batch_size_bytes_most) co_return too_large(size_bytes);
       MoveRoom::Arrival arrival(room_, size_bytes);
       const auto turn = co_await wait_for_turn(arrival, giver.name, begun.asked.steady);
       if (!turn) co_return turn.error();

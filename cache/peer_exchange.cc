@@ -80,7 +80,8 @@ void tell_of_peer(CoreState& core, const tier::Peer& peer, std::string_view what
                   const Error& error) {
   const std::string line =
       fmt::format("{}: {} {}: {}", core.shared.name, peer.name, what, error.message);
-  if (error.kind != ErrorKind::malformed) return log::write(log::Level::debug, line);
+  const bool is_odd = error.kind == ErrorKind::malformed || error.kind == ErrorKind::body_too_large;
+  if (!is_odd) return log::write(log::Level::debug, line);
   complain(core, line + "; replicas of one tier should be of one version");
 }
 

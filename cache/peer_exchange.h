@@ -39,8 +39,9 @@ void hear_topology(CoreState& core, const http::ResponseHead& head);
 // A line about what is wrong with peers; see limits::peer_complaint_interval.
 void complain(CoreState& core, std::string_view what);
 
-// That a peer does not do its part: `what` is a verb with its object. What can't be understood
-// comes from another version, and is complained of; whoever is away is seen elsewhere.
+// That a peer does not do its part: `what` is a verb with its object. What can't be understood, or
+// is larger than it may be, comes from another version, and is complained of; whoever is away is
+// seen elsewhere.
 void tell_of_peer(CoreState& core, const tier::Peer& peer, std::string_view what,
                   const Error& error);
 

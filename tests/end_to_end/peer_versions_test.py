@@ -2,6 +2,7 @@
 taken for something else. The one of another version is a script."""
 
 import collections
+import socket
 import threading
 import unittest
 
@@ -115,11 +116,49 @@ class OfTwoVersions(Tier):
         self.assertGreater(self.own.metric("ringside_moved_left_out_total"), left_out)
         self.assertEqual(batch("Ringside-Move-Most: 1000x"), b"", "that is no number")
 
+    def test_a_batch_that_is_too_large_is_refused_at_its_head(self):
+        def answer(turn) -> None:
+            if question := turn.request.field("Ringside-Move"):
+                head = f"HTTP/1.1 200 OK\r\nRingside-Move: {question.split(' ')[1]} 1\r\n"
+                turn.send(f"{head}Content-Length: {70 << 20}\r\n\r\n".encode())
+                refused.wait(WAIT_S)  # no byte of the body follows
+                return turn.close()
+            turn.reply(200, EVERYTHING.encode(), Ringside_Holdings="7 1")
+
+        refused = threading.Event()
+        self.addCleanup(refused.set)
+        self.meet(answer)
+        self.assertIn("cache-1 gives nothing: a batch of 73400320 bytes is too large", self.complaint())
+
     def test_batches_that_come_at_once_take_a_share_of_the_store(self):
+        at_second_batch, may_end = self.send_two_batches()
+        self.look_around()  # it would be asked for the next batch by then
+        may_end.set()
+        wait_until(lambda: at_second_batch, "the batch that waited to be taken")
+        self.assertEqual(at_second_batch[0], "the first may end")
+
+    def test_a_batch_of_a_giver_that_drains_waits_for_no_other(self):
+        at_second_batch, _ = self.send_two_batches("draining\n")
+        wait_until(lambda: at_second_batch, "the batch to be taken")
+        self.assertEqual(at_second_batch[0], "the first is awaited")
+
+    def send_two_batches(self, of_second: str = ""):
+        """The body of the first, which takes the whole share, comes when the event that is returned
+        is set. And what has become of it, whenever the second giver is asked for what follows its own
+        batch. `of_second`: what that one says before its buckets."""
         share_bytes = int(self.own.metric("ringside_store_limit_bytes")) // 8
         third = self.origin()
         begun, answered, may_end = threading.Event(), threading.Event(), threading.Event()
-        at_second_batch = []
+        at_second_batch, first_connections = [], []
+
+        def state_of_first() -> str:
+            if may_end.is_set():
+                return "the first may end"
+            try:
+                first_connections[0].recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return "the first is awaited"
+            return "the first is given up"
 
         def answers(incarnation: int, holdings: str, answer_move):
             def answer(turn) -> None:
@@ -133,13 +172,14 @@ class OfTwoVersions(Tier):
         def first(turn, number: str) -> None:
             head = f"HTTP/1.1 200 OK\r\nRingside-Move: {number} 1\r\n"
             turn.send(f"{head}Content-Length: {share_bytes}\r\n\r\n".encode())
+            first_connections.append(turn.connection)
             begun.set()
             may_end.wait(WAIT_S)
             turn.close()
 
         def second(turn, number: str) -> None:
             if number != "1":
-                at_second_batch.append(may_end.is_set())
+                at_second_batch.append(state_of_first())
                 return turn.reply(200, b"", Ringside_Move=f"{number} 1")
             begun.wait(WAIT_S)
             self.look_around()  # the head of the first one is read by then
@@ -147,16 +187,14 @@ class OfTwoVersions(Tier):
             answered.set()
             turn.reply(200, batch, Ringside_Move="1 1", Ringside_Holdings="9 1")
 
-        third.on["*"] = answers(9, "8192 16383 1", second)
+        self.addCleanup(may_end.set)
+        third.on["*"] = answers(9, f"{of_second}8192 16383 1", second)
         self.meet(
             answers(7, "0 8191 1", first),
             others=[{"name": "cache-2", "address": third.address}],
         )
         self.assertTrue(answered.wait(WAIT_S))
-        self.look_around()  # it would be asked for the next batch by then
-        may_end.set()
-        wait_until(lambda: at_second_batch, "the batch that waited to be taken")
-        self.assertTrue(at_second_batch[0])
+        return at_second_batch, may_end
 
     def look_around(self) -> None:
         for _ in range(50):
