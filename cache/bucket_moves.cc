@@ -207,7 +207,7 @@ class Moves : public std::enable_shared_from_this<Moves> {
       const std::size_t used_bytes = std::min(store.used_bytes(), store.limit_bytes());
       const SteadyPoint now = core_.core.steady_now();
       const auto until = room_.full_until(store.limit_bytes() - used_bytes, now);
-      if (!until || core_.core.stopped() || core_.shared.holders.is_draining(giver)) {
+      if (!until || !may_move() || core_.shared.holders.is_draining(giver)) {
         return std::nullopt;
       }
       return std::min(*until, now + limits::stray_interval);
