@@ -84,6 +84,53 @@ void keys_are_placed_and_moved(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
+// One that cuts shards, by the seed, where fetches wait for that or go on (--split-writes).
+Shape that_cuts(Shape shape, std::uint64_t seed) {
+  constexpr std::array<std::string_view, 3> schemes = {"range", "ascending", "split-tree"};
+  const std::string_view scheme = schemes[seed % schemes.size()];
+  const bool waits = seed / schemes.size() % 2 == 0;
+  shape.of_replicas = [of = shape.of_replicas, waits](cache::Settings& settings) {
+    if (of) of(settings);
+    settings.split_writes = waits ? cache::SplitWrites::wait : cache::SplitWrites::log;
+  };
+  return with_state(std::move(shape), scheme, scheme == "split-tree" ? one_leaf() : one_range());
+}
+
+// A shard, at a key where the scheme wants one.
+void cut_any(World& world, SimulatedTier& tier, std::size_t pages) {
+  if (cut_somewhere(world, tier, pages)) return;
+  const std::string name = any_name(world, tier.replicas());
+  if (!tier.cut({world.random().below(4), {}, {name}})) {
+    static_cast<void>(tier.cut({0, {}, {name}}));
+  }
+}
+
+void shards_are_cut_while_members_change(std::uint64_t seed) {
+  MovingScene scene(seed, that_cuts(MovingScene::shape_of(3), seed));
+  for (int round = 0; round < 2; ++round) {
+    cut_any(scene.world, scene.tier, scene.paths);
+    if (scene.world.random().one_in(2)) scene.publish_in_any_order();
+    if (round == 0) scene.tier.grow();
+    if (round == 1) scene.tier.remove(scene.world.random().below(2));
+    scene.publish_in_any_order();
+  }
+  scene.tell_all();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+void pages_and_members_change_while_shards_are_cut(std::uint64_t seed) {
+  ChangingScene scene(seed, that_cuts(ChangingScene::usual_shape(), seed));
+  for (std::size_t round = 0; round < share_of(6, less().requests); ++round) {
+    cut_any(scene.world, scene.tier, scene.pages);
+    if (scene.world.random().one_in(2)) scene.change_members();
+    scene.tell_some();
+    scene.change_page();
+  }
+  scene.expect_all_else_is_there();
+}
+
+// Purges and unsafe methods meet a cut before it, in it and after it.
 // Purges and unsafe methods meet a cut before it, in it and after it.
 void pages_change_while_shards_are_cut(std::uint64_t seed) {
   const bool is_range = seed % 2 == 0;
@@ -107,6 +154,8 @@ constexpr auto scenes_of_cuts = std::to_array<HandoffScene>({
     {"LeavesSplit", leaves_split, 20},
     {"KeysArePlacedAndMoved", keys_are_placed_and_moved, 20},
     {"PagesChangeWhileShardsAreCut", pages_change_while_shards_are_cut, 20},
+    {"ShardsAreCutWhileMembersChange", shards_are_cut_while_members_change, 20},
+    {"PagesAndMembersChangeWhileShardsAreCut", pages_and_members_change_while_shards_are_cut, 20},
 });
 
 }  // namespace
