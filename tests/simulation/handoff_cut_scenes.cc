@@ -84,7 +84,8 @@ void keys_are_placed_and_moved(std::uint64_t seed) {
   EXPECT_EQ(scene.clients.unanswered(), 0U);
 }
 
-// One that cuts shards, by the seed, where fetches wait for that or go on (--split-writes).
+// With a scheme that cuts shards, which the seed chooses. It also chooses whether fetches wait
+// while a shard moves (--split-writes).
 Shape that_cuts(Shape shape, std::uint64_t seed) {
   constexpr std::array<std::string_view, 3> schemes = {"range", "ascending", "split-tree"};
   const std::string_view scheme = schemes[seed % schemes.size()];
@@ -130,7 +131,6 @@ void pages_and_members_change_while_shards_are_cut(std::uint64_t seed) {
   scene.expect_all_else_is_there();
 }
 
-// Purges and unsafe methods meet a cut before it, in it and after it.
 // Purges and unsafe methods meet a cut before it, in it and after it.
 void pages_change_while_shards_are_cut(std::uint64_t seed) {
   const bool is_range = seed % 2 == 0;
