@@ -159,10 +159,12 @@ class Authority {
   [[nodiscard]] bool is_forgotten() const noexcept;
   // It holds nothing any more, and what is stored here is nobody's. False: it held nothing before.
   bool give_up();
-  // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else it is
-  // asked once more, and for limits::unreachable_after at least, before it counts as such.
+  // It did not answer. Where nothing listens there (`is_gone`) it can't be reached; else, or where
+  // it has talked to us meanwhile, it is asked once more, and for limits::unreachable_after at
+  // least, before it counts as such.
   void failed(std::string_view peer, bool is_gone, SteadyPoint now);
-  // It has told its version: asked again if that is another than the one that was heard.
+  // It has told its version: asked again if that is another than the one that was heard, or if it
+  // could not be reached.
   void hint(std::string_view peer, const HoldingsVersion& version);
   // It does not do what its holdings promise: it counts for nothing until it was heard anew.
   void doubt(std::string_view peer);
@@ -226,6 +228,7 @@ class Authority {
     bool is_asked = false;          // at this moment
     bool is_doubted = false;        // since it was asked: what it answers was said before
     bool has_talked = false;        // since it was asked: it is there, whatever we hear of it
+    Incarnation waited_for = 0;     // that talked when it was unreachable, and was not heard since
     bool is_by_hearsay = false;     // a peer has told its address, and our source has not yet
     bool is_leaver = false;
     bool was_given = false;           // something, by us

@@ -32,6 +32,7 @@ void Authority::heard_again(std::string_view peer, const HoldingsVersion& told, 
   if (known == nullptr) return;
   known->is_asked = false;
   known->failures = 0;
+  known->waited_for = 0;
   if (std::exchange(known->is_doubted, false)) return;
   known->state = State::heard;
   known->was_heard = true;
@@ -77,9 +78,11 @@ void Authority::failed(std::string_view peer, bool is_gone, SteadyPoint now) {
   known->is_doubted = false;
   const bool is_first = known->failures == 0;
   if (is_first) known->failing_since = now;
-  // Connections that break say little: it may answer on the next one.
+  // Connections that break say little: it may answer on the next one. So does a refusal, if it has
+  // talked to us since we asked.
   const bool is_early = now < known->failing_since + limits::unreachable_after;
-  if (!is_gone && (is_first || is_early)) {
+  const bool is_proof = is_gone && !known->has_talked;
+  if (!is_proof && (is_first || is_early)) {
     known->failures = 1;
     known->is_asked = false;
     known->is_wanted = true;
@@ -172,13 +175,26 @@ bool Authority::is_taken_back(std::string_view giver, const HoldingsVersion& giv
   return given.incarnation == since.incarnation && given.number < since.number;
 }
 
+// Who talks to us is there, whatever we thought of it, and may take over what it hears that nobody
+// has. So it is heard before we do that: else both would have it.
+//   1. b comes back, and hears a and all others: nobody has the bucket, and b takes it over.
+//   2. a, which could not reach b, hears the last of the others.
+//   3. a takes the bucket over as well.
+// One that hears us, but that we can't reach, is waited for once, until it has failed as any other.
 void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
   Known* const known = find(peer);
-  if (known == nullptr || known->holdings.version == version) return;
-  known->is_wanted = true;
-  // It is there, whatever we thought of it.
+  if (known == nullptr) return;
   known->has_talked = true;
+  const bool is_silent = known->state == State::unreachable;
+  if (known->holdings.version == version && !is_silent) return;
+  known->is_wanted = true;
   known->not_before = {};
+  if (!is_silent || known->peer.address.host.empty()) return;
+  if (std::exchange(known->waited_for, version.incarnation) == version.incarnation) return;
+  known->state = State::unheard;
+  known->failures = 0;
+  choose_takers();
+  tell_of_leavers();
 }
 
 void Authority::doubt(std::string_view peer) {
@@ -244,8 +260,8 @@ std::vector<std::string> Authority::unreachable() const {
   return names;
 }
 
-// Nobody is believed that one is there: each hears it for itself, and tells of it only then. So one
-// that is gone is forgotten by all.
+// Nobody is believed that one is there: each hears it for itself, and tells of it only then, for as
+// long as it can be reached. So one that is gone is forgotten by all.
 void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
   for (const Peer& leaver : leavers) {
     if (leaver.name == own_name_) continue;
@@ -269,8 +285,9 @@ void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
 void Authority::tell_of_leavers() {
   std::vector<Peer> leavers;
   for (const Known& known : peers_) {
-    const bool is_told = known.is_leaver || known.was_given;
-    if (is_told && known.state == State::heard) leavers.push_back(known.peer);
+    // Whom we gave something has asked us for it.
+    const bool is_told = known.was_given || (known.is_leaver && known.was_heard);
+    if (is_told && known.state != State::unreachable) leavers.push_back(known.peer);
   }
   if (leavers == own_.leavers) return;
   own_.leavers = std::move(leavers);

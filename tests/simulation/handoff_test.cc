@@ -63,6 +63,12 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     {"ConnectionsBreak", 11'000'112},
     // A bucket was passed on, and then taken once more from a giver that had not heard of that.
     {"ChangesOverlap", 101},
+    // A refusal from before a replica came back was heard after it had talked, and another one took
+    // over what it had just taken over.
+    {"ReturnsWhileItsBucketsAreOnLoan", 20'000'193},
+    // Who had given a bucket to a newcomer that it had not heard yet did not tell of it, and who
+    // did not know the newcomer took the bucket over as nobody's.
+    {"StatefulSetIsMadeAnew", 20'000'410},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

@@ -154,6 +154,87 @@ TEST(AuthorityTalk, WhoTalksWhileACallToItFailsIsCalledAtOnce) {
   EXPECT_GT(authority.next_due(), start) << "it has not talked since";
 }
 
+// A refusal came after the peer had talked, and a simulation took over what that peer had just
+// taken over.
+TEST(AuthorityTalk, ARefusalOfACallFromBeforeItTalkedIsNoProof) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  static_cast<void>(authority.take_due(start));
+  authority.failed("b", true, start);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+  const auto later = start + limits::holder_pause_start;
+  ASSERT_EQ(authority.take_due(later).size(), 1U);
+  authority.hint("b", {7, 1});
+  EXPECT_EQ(authority.unheard(), 1U);
+  authority.failed("b", true, later);
+  EXPECT_FALSE(authority.is_unreachable("b"));
+  ASSERT_EQ(authority.take_due(later).size(), 1U);
+  authority.failed("b", true, later);
+  EXPECT_TRUE(authority.is_unreachable("b")) << "it has not talked since";
+}
+
+TEST(AuthorityTalk, NobodyTakesOverBesideOneThatTalksAgain) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = bucket_of_owner(membership, "a");
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.failed("b", true, start);
+  authority.hint("b", {7, 1});
+  SteadyPoint now = start;
+  for (int i = 0; i < 3; ++i, now += limits::holdings_interval) {
+    authority.heard("c", {{3, 0}, {}}, authority.own().version, now);
+    static_cast<void>(authority.take_due(now));
+  }
+  EXPECT_EQ(authority.own().epoch(bucket), 0U);
+  authority.heard("b", holdings_of_one(7, bucket, 1), authority.own().version, now);
+  EXPECT_EQ(authority.own().epoch(bucket), 0U);
+  EXPECT_EQ(authority.direction(bucket).holder->name, "b");
+}
+
+// Else nobody would take anything over as long as it talks.
+TEST(AuthorityTalk, WhoTalksButCannotBeReachedIsWaitedForOnce) {
+  Authority authority("a", 1);
+  authority.follow(membership_of({"a", "b"}));
+  SteadyPoint now = start;
+  const auto fail_for_good = [&](Incarnation incarnation) {
+    const SteadyPoint begin = now;
+    while (!authority.is_unreachable("b")) {
+      ASSERT_LE(now, begin + limits::unreachable_after + limits::holdings_interval);
+      static_cast<void>(authority.take_due(now));
+      authority.hint("b", {incarnation, 1});
+      authority.failed("b", false, now);
+      now += limits::deadline_tick;
+    }
+  };
+  fail_for_good(7);
+  authority.hint("b", {7, 2});
+  EXPECT_EQ(authority.unheard(), 1U);
+  fail_for_good(7);
+  authority.hint("b", {7, 3});
+  EXPECT_EQ(authority.unheard(), 0U) << "it was waited for";
+  EXPECT_EQ(authority.take_due(now).size(), 1U) << "but it is called at once";
+  authority.hint("b", {8, 1});
+  EXPECT_EQ(authority.unheard(), 1U) << "it has been restarted";
+  authority.heard("b", {{8, 1}, {}}, authority.own().version, now);
+  authority.suspect("b");
+  static_cast<void>(authority.take_due(now));
+  authority.failed("b", true, now);
+  EXPECT_TRUE(authority.is_unreachable("b"));
+  authority.hint("b", {8, 1});
+  EXPECT_EQ(authority.unheard(), 1U) << "it was heard since";
+}
+
+TEST(AuthorityTalk, WhoIsNowhereIsNotWaitedForThoughItTalks) {
+  const auto topology = membership_of({"a", "b"})->topology;
+  Authority authority("a", 1);
+  authority.follow(
+      std::make_shared<const Membership>(topology, std::vector<Endpoint>{{"h", 1}, {}}));
+  EXPECT_TRUE(authority.is_unreachable("b"));
+  authority.hint("b", {7, 1});
+  EXPECT_EQ(authority.unheard(), 0U);
+}
+
 // The bucket stayed nobody's until something else changed.
 TEST(AuthorityTalk, WhoAnswersACallOfAnOlderRoundIsCalledOnceMore) {
   const auto membership = membership_of({"a", "b", "c"});

@@ -26,6 +26,29 @@ TEST(Gift, WhatGoesWithABatchIsTakenWithTheBatchAlone) {
       << "what was stored has expired, or there was nothing";
 }
 
+// The newcomer asked before it had answered. A replica that did not know it yet heard that the
+// giver had the bucket no more, and took it over as nobody's.
+TEST(Gift, WhoGivesTellsOfTheTakerBeforeItHasHeardIt) {
+  Tier tier({"a", "b"});
+  tier.talk();
+  const auto before = membership_of({"a", "b"});
+  const auto after = membership_of({"a", "b", "c"});
+  const Bucket moved = moved_bucket(*before, *after, "a", "c");
+  Authority& a = tier.at("a");
+  a.follow(after);
+  EXPECT_TRUE(a.own().leavers.empty());
+  ASSERT_TRUE(a.give(moved, "c"));
+  ASSERT_EQ(a.own().leavers.size(), 1U);
+  EXPECT_EQ(a.own().leavers[0].name, "c");
+  ASSERT_TRUE(a.given_over(moved, "c"));
+  EXPECT_EQ(a.own().leavers.size(), 1U);
+  a.doubt("c");
+  a.heard_again("b", a.own().version, start);
+  EXPECT_EQ(a.own().leavers.size(), 1U) << "it is to be heard anew";
+  a.failed("c", true, start);
+  EXPECT_TRUE(a.own().leavers.empty());
+}
+
 // A large batch was on its way while its taker was heard twice. Giver and taker then both had the
 // bucket, and a page was fetched twice.
 TEST(Gift, WhatGoesWithABatchIsNotForgottenWhileTheBatchMayBeOnItsWay) {
