@@ -146,19 +146,26 @@ std::string roots_of_tree(const State& state) { return fmt::format("{}", roots_o
 
 Result<State> split_leaf(const State& state, const Cut& cut) {
   if (!cut.at.empty()) return invalid_input("a leaf of the tree splits by itself: name no key");
-  const auto path = path_of(state.shards[cut.shard].at);
-  if (path.size() > limits::split_tree_depth) {
-    return invalid_input(fmt::format("{} was split {} times, and is not split any further",
-                                     quotation(state.shards[cut.shard].at),
-                                     limits::split_tree_depth));
-  }
+  auto out = split_leaves(state, std::span(&cut.shard, 1));
+  if (out && !cut.owners.empty()) out->shards.back().owner = cut.owners.front();
+  return out;
+}
+
+Result<State> split_leaves(const State& state, std::span<const std::size_t> shards) {
   State out = state;
-  Shard& kept = out.shards[cut.shard];
-  const std::uint64_t other = path.back() + (std::uint64_t{roots_of(state)} << (path.size() - 1));
-  std::string owner = cut.owners.empty() ? std::string{} : cut.owners.front();
-  Shard added{fmt::format("{}_{}", kept.at, other), std::move(owner), cut.shard};
-  kept.at += fmt::format("_{}", path.back());
-  out.shards.push_back(std::move(added));
+  const std::uint64_t roots = roots_of(state);
+  for (const std::size_t shard : shards) {
+    Shard& kept = out.shards[shard];
+    const auto path = path_of(kept.at);
+    if (path.size() > limits::split_tree_depth) {
+      return invalid_input(fmt::format("{} was split {} times, and is not split any further",
+                                       quotation(kept.at), limits::split_tree_depth));
+    }
+    const std::uint64_t other = path.back() + (roots << (path.size() - 1));
+    Shard added{fmt::format("{}_{}", kept.at, other), {}, shard};
+    kept.at += fmt::format("_{}", path.back());
+    out.shards.push_back(std::move(added));
+  }
   if (auto checked = check_tree(out); !checked) return checked.error();
   return out;
 }

@@ -46,6 +46,8 @@ class SplitTree final : public Sharded {
 [[nodiscard]] std::string roots_of_tree(const State& state);
 // Splits a leaf in two.
 [[nodiscard]] Result<State> split_leaf(const State& state, const Cut& cut);
+// Likewise, of several, each of which names no key. Numbers of shards, each at most once.
+[[nodiscard]] Result<State> split_leaves(const State& state, std::span<const std::size_t> shards);
 // Its name says where, as long as it may be split once more and more than one key is in it.
 [[nodiscard]] std::optional<std::vector<std::string>> where_to_split(const State& state,
                                                                      std::size_t shard,

@@ -95,6 +95,46 @@ TEST(Simulation, RangesAreCutWhereTheKeysAre) {
   EXPECT_GT(by_keys[0].figures.weight.peak, 1.5);
 }
 
+// With 64 shards for 40 replicas, some have twice as many keys as others.
+TEST(Simulation, ATreeIsSplitUntilNoLeafHasMoreThanItsShare) {
+  const KeySet alike = KeySet::generated(50'000, 0);
+  const auto rows = simulated({"split-tree"}, {step_of(40), step_of(41)}, alike);
+  EXPECT_LT(rows[0].figures.keys.peak, 1.3);
+  EXPECT_GT(rows[0].figures.keys.least, 0.7);
+  ASSERT_TRUE(rows[1].figures.movement);
+  EXPECT_NEAR(rows[1].figures.movement->keys_percent, 100.0 / 41, 0.5);
+  EXPECT_DOUBLE_EQ(rows[1].figures.movement->between_stays_percent, 0);
+}
+
+TEST(Simulation, KeysOfADirectoryStayWhereTheyArePlaced) {
+  const KeySet keys = KeySet::generated(10'000, 0);
+  const auto rows = simulated({"directory"}, {step_of(10), step_of(11), step_of(10)}, keys);
+  EXPECT_LT(rows[0].figures.keys.peak, 1.2);
+  EXPECT_EQ(rows[1].figures.movement->keys, 0U);
+  EXPECT_EQ(rows[1].figures.empty, 1U) << "the new replica gets keys that are new";
+  EXPECT_EQ(rows[2].figures.movement->keys, 0U);
+}
+
+TEST(Simulation, ADirectoryPlacesByWeight) {
+  Step step = step_of(3);
+  step.members[0].weight = 0;
+  step.members[1].weight = 3;
+  const auto rows = simulated({"directory"}, {step}, KeySet::generated(10'000, 0));
+  EXPECT_NEAR(rows[0].figures.keys.peak, 1, 0.1);
+}
+
+TEST(Simulation, ADirectoryThatIsFullLeavesOtherKeysToItsFallback) {
+  const KeySet keys = KeySet::generated(40'000, 1);
+  const auto rows = simulated({"directory", "ring"}, {step_of(10), step_of(11)}, keys);
+  ASSERT_TRUE(rows[1].figures.movement);
+  const auto& directory = *rows[1].figures.movement;
+  const auto& ring = *rows[3].figures.movement;
+  EXPECT_GT(directory.keys, 0U);
+  EXPECT_LT(directory.keys, ring.keys * 3 / 4) << "12,288 of 40,000 stay";
+  EXPECT_LT(directory.weight_percent, ring.weight_percent / 4)
+      << "those are what is asked for most";
+}
+
 TEST(Simulation, OneKeyIsARangeAtLeast) {
   KeySet one;
   one.add("ZZ\n/only\n", 5);
