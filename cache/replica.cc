@@ -12,6 +12,7 @@
 #include "cache/invalidation.h"
 #include "cache/peer_talk.h"
 #include "cache/purge_relay.h"
+#include "cache/shard_counts.h"
 #include "net/core.h"
 #include "net/waiter.h"
 
@@ -131,13 +132,11 @@ std::vector<tier::Peer> Replica::leavers() const {
   return impl_->shared.holders.reachable(tier::Authority::Among::leavers);
 }
 
-std::vector<std::size_t> Replica::stored_by_shard(const shard::Topology& topology) const {
-  std::vector<std::size_t> stored;
-  const std::size_t end = topology.first_shard() + topology.state().shards.size();
-  for (std::size_t bucket = topology.first_shard(); bucket < end; ++bucket) {
-    stored.push_back(impl_->shared.store.count_of(static_cast<shard::Bucket>(bucket)));
-  }
-  return stored;
+std::optional<std::vector<std::size_t>> Replica::stored_by_shard(
+    const shard::Topology& topology) const {
+  const auto membership = settings()->membership;
+  if (!membership) return std::nullopt;
+  return cache::stored_by_shard(impl_->shared.store, *membership->topology, topology);
 }
 
 std::size_t Replica::peers_unheard() const { return impl_->shared.holders.unheard(); }

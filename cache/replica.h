@@ -53,8 +53,11 @@ class Replica final : public hop::Half {
   // How many of its peers it has yet to hear. Until then what others have stored may seem to be
   // stored nowhere. Thread-safe.
   [[nodiscard]] std::size_t peers_unheard() const;
-  // How many responses it has stored of each shard of that state, in its order. Thread-safe.
-  [[nodiscard]] std::vector<std::size_t> stored_by_shard(const shard::Topology& topology) const;
+  // How many responses it has stored of each shard of that topology (cache/shard_counts.h).
+  // Nullopt: the topology is neither the one that it follows nor cuts that one's shards.
+  // Thread-safe.
+  [[nodiscard]] std::optional<std::vector<std::size_t>> stored_by_shard(
+      const shard::Topology& topology) const;
   // See cache/full_shards.h. Thread-safe.
   [[nodiscard]] std::optional<shard::Cut> cut_wanted(const shard::Topology& topology,
                                                      const CutTerms& terms) const;

@@ -29,7 +29,9 @@ class CacheService final : public MemberService {
   [[nodiscard]] tier::Self self() const override;
   [[nodiscard]] std::vector<StoredShards> stored_shards(
       const shard::Topology& topology) const override {
-    return {{replica_->name(), replica_->stored_by_shard(topology)}};
+    auto stored = replica_->stored_by_shard(topology);
+    if (!stored) return {};
+    return {{replica_->name(), *std::move(stored)}};
   }
   [[nodiscard]] std::string not_ready() const override;
   [[nodiscard]] std::vector<std::string> details() const override;

@@ -91,14 +91,15 @@ struct Weights {
 
 // Where there are shards: each counts as the responses that are stored of it, and each other bucket
 // as its share of what its owner has under no shard. Nullopt: that is not known of every member, or
-// nobody knows on which side of a cut the responses are, or the units are sampled keys.
+// not of what is cut, or the units are sampled keys.
 std::optional<Weights> weigh(const PlanBasis& basis, const Plan& plan,
                              const std::vector<Owners>& units) {
   const Topology& before = *basis.before;
-  if (!plan.by_bucket || before.bucket_owners().size() != units.size()) return std::nullopt;
-  if (before.members().empty()) return std::nullopt;
+  if (!plan.by_bucket || before.bucket_owners().empty()) return std::nullopt;
+  const std::size_t shards = basis.after->state().shards.size();
   for (const shard::Member& member : before.members()) {
-    if (!basis.stored_shards.contains(member.name)) return std::nullopt;
+    const auto stored = basis.stored_shards.find(member.name);
+    if (stored == basis.stored_shards.end() || stored->second.size() != shards) return std::nullopt;
   }
   std::map<std::size_t, double> unsharded_buckets;  // by owner
   for (std::size_t unit = 0; unit < before.first_shard(); ++unit) {

@@ -27,7 +27,8 @@ struct PlanBasis {
   TopologyPointer before;
   TopologyPointer after;
   std::map<std::string, StoreTold> stores{};  // by the replicas' names, of those that are known
-  // Likewise, of schemes that have shards: stored responses of each shard of `before`.
+  // Likewise, of schemes that have shards: stored responses of each shard of `after`, where that
+  // cuts shards, and else of `before`, which has the same.
   std::map<std::string, std::vector<std::size_t>> stored_shards{};
   std::size_t move_rate_mib_s = limits::move_rate_mib_s;  // into a replica; 0: nothing moves
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,6 +20,7 @@
 #include "program/plan_target.h"
 #include "program/stored_shards.h"
 #include "replay/scrape.h"
+#include "shard/topology_json.h"
 
 namespace ringside::program {
 namespace {
@@ -86,18 +89,23 @@ Result<void> ask_stores(const PlanOptions& asked, PlanBasis& basis) {
   return {};
 }
 
-// Likewise of its shards. Older releases have no such page.
+// Likewise of its shards, as the plan cuts them. Not told by older releases, nor, of what is cut,
+// to who has no token.
 Result<void> ask_shards(const PlanOptions& asked, PlanBasis& basis) {
   if (!basis.before->state().has_shards()) return {};
+  const std::size_t shards = basis.before->state().shards.size();
+  const bool cuts = basis.after->state().shards.size() > shards;
+  const auto& topology = cuts ? *basis.after : *basis.before;
+  const std::string body = cuts ? shard::to_json(topology) : std::string();
   for (const Endpoint& admin : asked.admins) {
-    const auto answer =
-        http::ask_admin(admin, "GET", "/shards", "", limits::admin_timeout, asked.token);
+    const auto answer = http::ask_admin(admin, cuts ? "POST" : "GET", "/shards", body,
+                                        limits::admin_timeout, asked.token);
     if (!answer) return answer.error();
     constexpr int ok = 200;
-    constexpr int not_found = 404;
-    if (answer->status == not_found) continue;
+    constexpr auto not_told = std::to_array<int>({401, 403, 404, 405});
+    if (std::find(not_told.begin(), not_told.end(), answer->status) != not_told.end()) continue;
     if (answer->status != ok) return refusal(admin, "/shards", *answer);
-    auto stored = parse_stored_shards(answer->body, *basis.before);
+    auto stored = parse_stored_shards(answer->body, topology);
     if (!stored) return at(admin.text(), stored.error());
     for (StoredShards& of : *stored) basis.stored_shards[of.replica] = std::move(of.responses);
   }
@@ -120,7 +128,6 @@ Result<PlanBasis> ask_basis(const PlanOptions& asked) {
   basis.before = *std::move(before);
   if (asked.from.empty()) {
     if (auto stores = ask_stores(asked, basis); !stores) return stores.error();
-    if (auto shards = ask_shards(asked, basis); !shards) return shards.error();
     const auto configuration = ask(asked, asked.admins.front(), "/config");
     if (!configuration) return configuration.error();
     basis.move_rate_mib_s = move_rate_of_tier(*configuration);
@@ -153,6 +160,9 @@ Result<void> run_plan(const PlanOptions& asked) {
   auto after = wanted_topology(asked, *basis->before);
   if (!after) return after.error();
   basis->after = *std::move(after);
+  if (asked.from.empty()) {
+    if (auto shards = ask_shards(asked, *basis); !shards) return shards.error();
+  }
   const Plan plan = make_plan(*basis);
   std::fputs((asked.json ? to_json(plan) : to_text(plan)).c_str(), stdout);
   std::fflush(stdout);

@@ -11,6 +11,7 @@
 #include "program/discovery.h"
 #include "program/front_page.h"
 #include "program/log_page.h"
+#include "program/plan_target.h"
 #include "program/process.h"
 #include "program/request_url.h"
 #include "shard/topology_json.h"
@@ -120,6 +121,11 @@ void Process::add_pages() {
   on("GET", "/shards", [this](const AdminServer::Request&) {
     const auto topology = service_.membership()->topology;
     return json_answer(to_json(*topology, service_.stored_shards(*topology)));
+  });
+  on("POST", "/shards", [this](const AdminServer::Request& request) {
+    const auto topology = read_topology(request.body);
+    if (!topology) return refuse(topology.error());
+    return json_answer(to_json(**topology, service_.stored_shards(**topology)));
   });
   on("PUT", "/topology",
      [this](const AdminServer::Request& request) { return put_topology(request.body); });

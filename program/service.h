@@ -42,7 +42,8 @@ class Service {
   [[nodiscard]] virtual MembershipPointer membership() const = 0;
   // The replica that this process is.
   [[nodiscard]] virtual tier::Self self() const { return {}; }
-  // Of the replicas in it, by the shards of that topology.
+  // Of the replicas in it, by the shards of that topology, which is the one that they follow or
+  // cuts shards of it. Those that follow another one are left out.
   [[nodiscard]] virtual std::vector<StoredShards> stored_shards(
       const shard::Topology& /*topology*/) const {
     return {};

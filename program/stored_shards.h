@@ -16,7 +16,7 @@ struct StoredShards {
   std::vector<std::size_t> responses;
 };
 
-// The body of `GET /shards`, of the replicas of a process:
+// The body of `GET /shards`, and of `POST /shards` with a topology, of the replicas of a process:
 // {"topology_id": "32 hex digits", "replicas": ["cache-0", "cache-1"], "shards": [
 //   {"at": "m", "owner": "cache-1", "stored": {"cache-1": 1204}}, …]}
 // A replica that is missing in `stored` has nothing of the shard. A shard may have a `route`. There

@@ -82,7 +82,8 @@ std::string to_json(const Tier::State& state, const ScaleReport& report) {
 std::vector<StoredShards> Tier::stored_shards(const shard::Topology& topology) const {
   std::vector<StoredShards> stored;
   for (const auto& replica : shape().replicas) {
-    stored.push_back({replica->name(), replica->stored_by_shard(topology)});
+    auto of_replica = replica->stored_by_shard(topology);
+    if (of_replica) stored.push_back({replica->name(), *std::move(of_replica)});
   }
   return stored;
 }

@@ -107,6 +107,34 @@ class OfShards(Plans):
         self.assertAlmostEqual(of_file["moved_share"], 1 / 3)
         self.assertEqual(of_file["moved_share_of"], "units")
 
+    def test_a_cut_counts_by_what_is_on_either_side(self):
+        owners = ("cache-0", "cache-0", "cache-1")
+        state = {"format": 1, "scheme": "range", "state": self.ranges(*owners)}
+        tier = self.up(
+            2, self.origin(), "--scheme", "range", "--state", self.file("s.json", json.dumps(state))
+        )
+        for number in range(100):
+            path = "/a" if number < 20 else "/m" if number < 90 else "/x"
+            self.assertEqual(tier.get(f"{path}/{number}").status, 200)
+        cut = self.ranges(*owners)
+        cut["shards"].append({"at": "ZZ\n/m/60", "owner": "cache-1", "parent": 1})
+        wanted = {
+            "scheme": "range",
+            "members": [{"name": "cache-0"}, {"name": "cache-1"}],
+            "state": cut,
+        }
+        planned = self.plan("--to", f"@{self.file('to.json', json.dumps(wanted))}", "--admin", tier.admin)
+        self.assertEqual((planned["moved"], planned["units"]), (1, 4))
+        self.assertEqual(planned["moved_share_of"], "stored responses")
+        self.assertAlmostEqual(planned["moved_share"], 0.3)
+        self.assertEqual(planned["origin_without_handoff"]["stored_responses"], 30)
+        page = json.loads(tier.administer("POST", "/shards", wanted).body)
+        self.assertEqual(
+            [shard["stored"] for shard in page["shards"]],
+            [{"cache-0": 20}, {"cache-0": 40}, {"cache-1": 10}, {"cache-0": 30}],
+        )
+        self.assertEqual(tier.administer("POST", "/shards", {"scheme": "range"}).status, 400)
+
 
 class OfSeparateProcesses(Plans):
     def test_each_replica_tells_of_its_own_store(self):

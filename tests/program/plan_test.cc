@@ -208,6 +208,12 @@ TEST(Plan, AShardCountsByWhatIsStoredOfIt) {
   EXPECT_FALSE(cut.is_weighed) << "nobody knows where the cut is";
   EXPECT_NEAR(cut.moved_share(), 1.0 / 4, 1e-9);
   EXPECT_EQ(nlohmann::json::parse(to_json(cut))["moved_share_of"], "units");
+  // Asked for the topology that cuts, they tell how much is on either side.
+  basis.stores["cache-1"] = {950, 9500, 0};
+  basis.stored_shards = {{"cache-0", {50, 0, 0, 0}}, {"cache-1", {0, 200, 50, 700}}};
+  const Plan told = make_plan(basis);
+  EXPECT_DOUBLE_EQ(told.moved_share(), 0.7);
+  EXPECT_DOUBLE_EQ(told.told->responses, 700);
   basis.after = some_topology(2, "ring");
   EXPECT_FALSE(make_plan(basis).is_weighed) << "these are sampled keys, or none of it is found";
 }
