@@ -28,18 +28,17 @@ std::optional<std::vector<std::size_t>> stored_by_shard(Store& store, const Topo
                                                         const Topology& asked) {
   const std::size_t first = asked.first_shard();
   std::vector<std::size_t> stored(asked.state().shards.size());
-  if (stored.empty()) return stored;
-  if (!asked.extends(followed)) return std::nullopt;
+  if (asked.members().empty() || !asked.extends(followed)) return std::nullopt;
   const std::set<Bucket> cut = cut_since(followed, asked);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const auto bucket = static_cast<Bucket>(first + i);
     if (!cut.contains(bucket)) stored[i] = store.count_of(bucket);
   }
   for (const Bucket bucket : cut) {
-    for (const Store::Entry& entry : store.entries_of(bucket)) {
+    store.visit(bucket, [&, bucket](const Store::Entry& entry) {
       const Bucket in = bucket_by(&asked, entry.key.text, std::nullopt).value_or(bucket);
       if (in >= first) stored[in - first] += entry.variants.size();
-    }
+    });
   }
   return stored;
 }

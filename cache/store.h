@@ -81,6 +81,8 @@ class Store {
     std::vector<StoredPointer> variants;  // the newest last
   };
   [[nodiscard]] std::vector<Entry> entries_of(shard::Bucket bucket);
+  // The same, one after the other, without a list of all.
+  void visit(shard::Bucket bucket, const std::function<void(Entry)>& visitor);
   class BucketWalk;  // entry by entry, until what is stored meanwhile is seen, too
   // Whether this variant stands there.
   [[nodiscard]] bool holds(const CacheKey& key, const StoredPointer& variant);

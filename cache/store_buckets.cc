@@ -10,18 +10,23 @@ namespace ringside::cache {
 
 std::vector<Store::Entry> Store::entries_of(shard::Bucket bucket) {
   std::vector<Entry> entries;
-  if (count_of(bucket) == 0) return entries;  // most are empty, and there are many stripes
+  visit(bucket, [&entries](Entry entry) { entries.push_back(std::move(entry)); });
+  return entries;
+}
+
+void Store::visit(shard::Bucket bucket, const std::function<void(Entry)>& visitor) {
+  if (count_of(bucket) == 0) return;  // most are empty, and there are many stripes
   std::array<Listing, stripe_count> listings;
   std::size_t unfinished = stripe_count;
   while (unfinished > 0) {  // by turns, as a purge does
     for (std::size_t index = 0; index < stripe_count; ++index) {
       if (listings[index].is_over) continue;
-      auto more = entries_step(stripes_[index], bucket, listings[index]);
-      std::move(more.begin(), more.end(), std::back_inserter(entries));
+      for (Entry& entry : entries_step(stripes_[index], bucket, listings[index])) {
+        visitor(std::move(entry));
+      }
       if (listings[index].is_over) --unfinished;
     }
   }
-  return entries;
 }
 
 std::vector<Store::Entry> Store::entries_step(Stripe& stripe, shard::Bucket bucket,

@@ -21,7 +21,7 @@ constexpr std::string_view page_body = R"(<dl>
 <dt><a href="/shards">GET /shards</a><dd>what is stored of each shard
 <dt><a href="/config">GET /config</a><dd>the effective configuration
 <dt>PUT /topology<dd>another membership
-<dt>POST /shards<dd>the same of a topology that cuts some of them, as PUT /topology takes it
+<dt>POST /shards<dd>what is stored of each shard, if a topology cut some of them; give it as PUT /topology takes it
 <dt>POST /split<dd>cut a shard, where the state is written here
 <dt>POST /purge<dd>{"url": "http://host/path"}, {"prefix": "http://host/path"} or {"all": true}
 <dt>POST /log<dd>the requests since the same reader asked before: {"reader": "a name"}

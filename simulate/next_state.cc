@@ -11,7 +11,8 @@
 namespace ringside::simulate {
 namespace {
 
-// What its operators would have cut by then: so many shards for each member of the first step.
+// What its operators would have cut by then: so many shards for each member of the first step, and
+// in a tree at least so many.
 constexpr std::size_t shards_per_member = 16;
 // The keys among which shards are cut; each stands for those behind it in the set.
 constexpr std::size_t keys_looked_at = 100'000;
@@ -76,7 +77,10 @@ shard::State tree_of(const KeySet& keys, const std::vector<shard::Member>& membe
     for (const std::string& key : looked_at) ++held[tree.bucket_for({key, hash64(key)})];
     std::vector<std::size_t> full;
     for (std::size_t shard = 0; shard < held.size(); ++shard) {
-      if (held[shard] > most) full.push_back(shard);
+      const bool has_room = state.shards.size() + full.size() < shard::bucket_count;
+      const bool is_full = held[shard] > most;
+      const bool may_split = shard::where_to_split(state, shard, {"one", "other"}).has_value();
+      if (is_full && may_split && has_room) full.push_back(shard);
     }
     auto split = shard::split_leaves(state, full);
     if (full.empty() || !split) return state;

@@ -44,8 +44,8 @@ namespace ringside::tier {
 //   6. Who was a member and may hold something is a leaver: heard and asked like a member until it
 //      holds nothing and has no gift of ours to come, or could not be reached for
 //      limits::leaver_patience. Those who came after it left hear of it from those who hear it. Its
-//      name is its own until a member has it. Whom we gave something is told of likewise: others
-//      may not know it yet, or where it is.
+//      name is its own until a member has it. Whom we gave something is told of from then on:
+//      others may not know it yet, or where it is.
 //
 // A value: time is given, peers are spoken to by who owns it (cache/peer_talk.h). Not thread-safe.
 class Authority {

@@ -191,6 +191,7 @@ void Authority::hint(std::string_view peer, const HoldingsVersion& version) {
   known->not_before = {};
   if (!is_silent || known->peer.address.host.empty()) return;
   if (std::exchange(known->waited_for, version.incarnation) == version.incarnation) return;
+  if (known->holdings.version.incarnation != version.incarnation) known->holdings = {};
   known->state = State::unheard;
   known->failures = 0;
   choose_takers();
@@ -260,8 +261,9 @@ std::vector<std::string> Authority::unreachable() const {
   return names;
 }
 
-// Nobody is believed that one is there: each hears it for itself, and tells of it only then, for as
-// long as it can be reached. So one that is gone is forgotten by all.
+// Nobody is believed that one is there: each hears it for itself, or was asked by it for what it
+// gave it, and tells of it only then, for as long as it can be reached. So one that is gone is
+// forgotten by all.
 void Authority::hear_of_leavers(const std::vector<Peer>& leavers) {
   for (const Peer& leaver : leavers) {
     if (leaver.name == own_name_) continue;

@@ -84,7 +84,28 @@ TEST_F(ShardCounts, OfOtherShardsNothingIsKnown) {
   EXPECT_EQ(counted(*tier_of("range", {{{"", "", {}}, {"n", "", {}}}, {}})), std::nullopt);
   EXPECT_EQ(counted(*tier_of("range", {{{"", "", {}}}, {}})), std::nullopt) << "that is older";
   EXPECT_EQ(counted(*tier_of("split-tree", {})), std::nullopt);
-  EXPECT_THAT(*counted(*tier_of("ring", {})), testing::IsEmpty()) << "there are none";
+  EXPECT_EQ(counted(*tier_of("ring", {})), std::nullopt);
+  EXPECT_EQ(counted(*shard::Topology::make({}, "range", 1, two->state()).value()), std::nullopt)
+      << "nobody has them";
+  const auto ring = tier_of("ring", {});
+  follow(ring, {});
+  EXPECT_THAT(*counted(*ring), testing::IsEmpty()) << "there are none";
+}
+
+TEST_F(ShardCounts, OfARouteWithASchemeOfItsOwn) {
+  const auto before = tier_of("ring,users=range,kept=directory",
+                              {{{"", "", {}, "users"}, {"one", "cache-0", {}, "kept"}}, "ring"});
+  const auto in_route = [&](const char* route, const std::string& key) {
+    return std::string(before->scheme_route(route)) + "%0A" + key;
+  };
+  follow(before, {in_route("users", "a"), in_route("users", "m"), in_route("kept", "one"),
+                  in_route("kept", "two"), in_route("other", "x")});
+  EXPECT_THAT(*counted(*before), ElementsAre(2, 1));
+  shard::Cut placed{0, {"two"}, {"cache-1"}};
+  placed.route = "kept";
+  const auto once = cut(*before, placed);
+  EXPECT_THAT(*counted(*once), ElementsAre(2, 1, 1));
+  EXPECT_THAT(*counted(*cut(*once, {0, {"k"}, {}})), ElementsAre(1, 1, 1, 1));
 }
 
 }  // namespace

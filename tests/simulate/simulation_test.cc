@@ -108,11 +108,14 @@ TEST(Simulation, ATreeIsSplitUntilNoLeafHasMoreThanItsShare) {
 
 TEST(Simulation, KeysOfADirectoryStayWhereTheyArePlaced) {
   const KeySet keys = KeySet::generated(10'000, 0);
-  const auto rows = simulated({"directory"}, {step_of(10), step_of(11), step_of(10)}, keys);
+  const auto rows =
+      simulated({"directory"}, {step_of(10), step_of(11), step_of(11, "cache-3")}, keys);
   EXPECT_LT(rows[0].figures.keys.peak, 1.2);
+  ASSERT_TRUE(rows[1].figures.movement);
   EXPECT_EQ(rows[1].figures.movement->keys, 0U);
   EXPECT_EQ(rows[1].figures.empty, 1U) << "the new replica gets keys that are new";
-  EXPECT_EQ(rows[2].figures.movement->keys, 0U);
+  ASSERT_TRUE(rows[2].figures.movement);
+  EXPECT_NEAR(rows[2].figures.movement->keys_percent, 10, 1) << "those of the replica that left";
 }
 
 TEST(Simulation, ADirectoryPlacesByWeight) {
@@ -121,6 +124,7 @@ TEST(Simulation, ADirectoryPlacesByWeight) {
   step.members[1].weight = 3;
   const auto rows = simulated({"directory"}, {step}, KeySet::generated(10'000, 0));
   EXPECT_NEAR(rows[0].figures.keys.peak, 1, 0.1);
+  EXPECT_NEAR(rows[0].figures.keys.least, 1, 0.1);
 }
 
 TEST(Simulation, ADirectoryThatIsFullLeavesOtherKeysToItsFallback) {

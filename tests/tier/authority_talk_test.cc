@@ -192,6 +192,21 @@ TEST(AuthorityTalk, NobodyTakesOverBesideOneThatTalksAgain) {
   EXPECT_EQ(authority.direction(bucket).holder->name, "b");
 }
 
+TEST(AuthorityTalk, WhatAnEndedIncarnationHeldDoesNotCountWhenTheNextOneTalks) {
+  const auto membership = membership_of({"a", "b", "c"});
+  const Bucket bucket = bucket_of_owner(membership, "b");
+  Authority authority("a", 1);
+  authority.follow(membership);
+  for (const Incarnation next : {7U, 8U}) {
+    static_cast<void>(authority.take_due(start));
+    authority.heard("b", holdings_of_one(7, bucket, 1), authority.own().version, start);
+    authority.failed("b", true, start);
+    ASSERT_TRUE(authority.is_unreachable("b"));
+    authority.hint("b", {next, 2});
+    EXPECT_EQ(authority.has_said_to_hold("b", bucket), next == 7);
+  }
+}
+
 // Else nobody would take anything over as long as it talks.
 TEST(AuthorityTalk, WhoTalksButCannotBeReachedIsWaitedForOnce) {
   Authority authority("a", 1);
