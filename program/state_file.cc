@@ -30,9 +30,10 @@ Result<shard::StateFile> read_any(const std::string& path) {
     error.message += "; give a file that this process may read";
     return error;
   }
+  // Whoever writes one writes it whole: so this one was cut short, or put there by hand.
   if (text->empty()) {
-    return Error{ErrorKind::not_found, ErrorSource::ourselves, Retry::no,
-                 fmt::format("{}: is empty; give a file with a state", path)};
+    return invalid_input(fmt::format(
+        "{}: is empty; give the file that was written, or remove it to begin anew", path));
   }
   auto parsed = shard::parse_state_file(*text);
   return parsed ? parsed : of_file(parsed.error(), "");

@@ -156,8 +156,12 @@ class OfOneProcess(Schemes):
         self.assertIn('there is no shard "7", and no other one; name a key', refused.stderr)
 
     def test_a_state_that_cannot_be_read_is_refused_in_a_line(self):
+        twice = '{"shards": [{"at": ""}, {"at": "m"}, {"at": "m"}]}'
         for text, said in (
+            ("", "is empty; give the file that was written, or remove it to begin anew"),
+            ("SQLite format 3\0 and no more", "file is not a database"),
             ("{", "this is no JSON"),
+            (f'{{"format": 1, "scheme": "range", "state": {twice}}}', "overlaps shards[1]"),
             ('{"format": 2, "scheme": "range", "state": {"shards": []}}', "format: is 2"),
             ('{"format": 1, "scheme": "ascending", "state": {"shards": []}}', "is of the scheme"),
             ('{"format": 1, "scheme": "range", "state": {"shards": [{"at": "a"}]}}', "no range"),
@@ -167,6 +171,23 @@ class OfOneProcess(Schemes):
             self.assertIn(said, refused.stderr)
             self.assertIn(str(state), refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+
+    def test_members_that_a_scheme_cannot_take_are_refused_in_a_line(self):
+        for replicas, scheme, said in (
+            ("cache-0=h:1,cache-2=h:2", "jump", "without a gap"),
+            ("cache-0=h:1;weight=2,cache-1=h:2", "simple-sha1", "weight"),
+            ("a=h:1;weight=0,b=h:2;weight=0", "ring", "weights are all 0"),
+            ("a=h:1;weight=-1", "ring", "weight"),
+            ("a=h:1;weight=x", "ring", "weight"),
+            ("a=h:1", "rung", "there is no scheme"),
+        ):
+            with self.subTest(replicas=replicas, scheme=scheme):
+                refused = ringside(
+                    "sidecar", "--listen", "127.0.0.1:0", "--replicas", replicas,
+                    "--insecure-peers", "--scheme", scheme, "--validate", expect=2,
+                )  # fmt: skip
+                self.assertIn(said, refused.stderr)
+                self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
 
     def test_a_tier_that_writes_its_shards_loses_none(self):
         tier = self.up(3, self.origin(), "--scheme", "range")

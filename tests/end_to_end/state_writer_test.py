@@ -19,6 +19,11 @@ routes:
 """
 
 
+def asked_in_vain(replicas) -> bool:
+    said = "the shards stay as they are, and their change is asked for again later"
+    return any(said in replica.err for replica in replicas)
+
+
 class Shards(Tier):
     def ask_all(self, front, ids=IDS) -> None:
         with Client(front.address) as client:
@@ -167,6 +172,7 @@ class KeysAtFirstSight(Shards):
         for front in (*fronts, *fronts):
             self.ask_all(front)
         self.assertEqual(origin.count(), len(IDS))
+        wait_until(lambda: asked_in_vain(replicas), "a replica to ask for its keys in vain")
         self.assertEqual(
             {len(self.shards(one)) for one in (*replicas, *fronts)}, {len(first)}, "placed"
         )
@@ -230,6 +236,7 @@ class OfProcesses(Shards):
         )
         self.ask_all(self.front)
         self.ask_all(self.front)
+        wait_until(lambda: asked_in_vain(self.replicas), "a replica to ask for a cut in vain")
         self.assertEqual(self.source.count(), len(IDS))
         self.assertEqual(len(self.shards(self.front)), 2)
 

@@ -44,22 +44,31 @@ namespace {
 TEST(Allocation, OfALookUpThereIsNoneInAnyScheme) {
   std::vector<std::string> keys;
   for (int i = 0; i < 1'000; ++i) keys.push_back("DE\n/page/" + std::to_string(i) + "\n");
-  std::vector<TopologyPointer> topologies;
-  for (const SchemeEntry& entry : all_schemes()) {
-    topologies.push_back(topology_of(caches(11), entry.name));
-  }
   const State cut{{{"", "", std::nullopt}, {keys[300], "", std::nullopt}}, {}};
-  topologies.push_back(topology_of(caches(11), "range", cut));
-  topologies.push_back(topology_of(caches(11), "split-tree", tree_of(20)));
-  topologies.push_back(topology_of(caches(11), "ring,a=nginx,b=rendezvous"));
-  for (const TopologyPointer& topology : topologies) {
-    std::vector<ShardKey> hashed;
-    for (const std::string& key : keys) hashed.push_back(key_of(key));
-    const std::size_t before = allocations;
-    std::size_t owned = 0;
-    for (const ShardKey& key : hashed) owned += topology->owner(key) < 11 ? 1 : 0;
-    EXPECT_EQ(allocations, before) << topology->scheme();
-    EXPECT_EQ(owned, keys.size());
+  const std::string placed = keys[300].substr(0, keys[300].size() - 1);
+  const State directory{{{placed, "cache-1", std::nullopt}}, "ring"};
+  for (const std::size_t members : {std::size_t{11}, std::size_t{1'000}}) {
+    std::vector<TopologyPointer> topologies;
+    for (const SchemeEntry& entry : all_schemes()) {
+      topologies.push_back(topology_of(caches(members), entry.name));
+    }
+    topologies.push_back(topology_of(caches(members), "range", cut));
+    topologies.push_back(topology_of(caches(members), "split-tree", tree_of(20)));
+    topologies.push_back(topology_of(caches(members), "directory", directory));
+    const State table = topology_of(caches(10), "vbucket")->state_to_keep();
+    topologies.push_back(topology_of(caches(members), "vbucket", table));
+    // Its arcs are too many for a route of more than 25 replicas.
+    const char* const of_routes = members > 25 ? "ring,a=vbucket,b=range" : "ring,a=nginx,b=range";
+    topologies.push_back(topology_of(caches(members), of_routes));
+    for (const TopologyPointer& topology : topologies) {
+      std::vector<ShardKey> hashed;
+      for (const std::string& key : keys) hashed.push_back(key_of(key));
+      const std::size_t before = allocations;
+      std::size_t owned = 0;
+      for (const ShardKey& key : hashed) owned += topology->owner(key) < members ? 1 : 0;
+      EXPECT_EQ(allocations, before) << topology->scheme() << " of " << members;
+      EXPECT_EQ(owned, keys.size());
+    }
   }
   EXPECT_GT(allocations, 0U) << "they are counted";
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "shard/schemes.h"
@@ -57,6 +58,18 @@ TEST(Directory, PlacesByWeight) {
   }
   EXPECT_NEAR(placed[2], 3000, 150);
   EXPECT_NEAR(placed[0], 1000, 120);
+}
+
+// Two sidecars that have not heard of each other's key would place it twice.
+TEST(Directory, AKeyThatIsPlacedStaysIfOnlyNewOnesAreToBe) {
+  const Cut first_sight{0, {"7", "new"}, {"cache-2", "cache-2"}, true};
+  const State placed = place_keys(three, first_sight).value();
+  ASSERT_EQ(placed.shards.size(), three.shards.size() + 1);
+  EXPECT_TRUE(std::equal(three.shards.begin(), three.shards.end(), placed.shards.begin()));
+  EXPECT_EQ(placed.shards.back().at, "new");
+  EXPECT_EQ(placed.shards.back().owner, "cache-2");
+  const Cut by_hand{0, {"7"}, {"cache-2"}, false};
+  EXPECT_NE(place_keys(three, by_hand).value(), three);
 }
 
 TEST(Directory, MovesOneKeyAtATime) {

@@ -2,6 +2,12 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "shard/jedis_ring.h"
 #include "shard/shard_key.h"
 #include "tests/shard/golden_csv.h"
@@ -90,6 +96,39 @@ TEST(Golden, RingIsWhatItAlwaysWas) {
     EXPECT_EQ(fmt::format("{}", fmt::join(owner_names(*rings["n=11"], key, 11), " ")),
               row.at("n=11 in order"))
         << bytes;
+  }
+}
+
+// Of schemes without answers of others. A release with other owners would begin with a cold cache.
+TEST(Golden, OwnersAreWhatTheyAlwaysWere) {
+  struct Row {
+    std::string_view scheme;
+    std::uint64_t alike;     // the hash of the owners among eleven
+    std::uint64_t weighted;  // likewise of four, weights 1, 2, 0, 5; 0: it takes none
+  };
+  for (const Row& row : std::to_array<Row>({
+           {"directory", 7932777664127508707U, 9169517672699783912U},
+           {"jump", 4868343223447767520U, 0},
+           {"maglev", 9879566705407329807U, 2357403881076049140U},
+           {"modulo", 16559460286027739919U, 10976392719709375542U},
+           {"rendezvous", 4695856539290360359U, 3133565027663197955U},
+           {"split-tree", 8016343771898446264U, 1225960920017415644U},
+           {"vbucket", 3856638079648300615U, 506778247092847168U},
+       })) {
+    const auto owners_of = [&](std::vector<Member> members) {
+      const auto topology = topology_of(std::move(members), row.scheme);
+      std::string owners;
+      for (int i = 0; i < 2'000; ++i) {
+        owners += owner_name(*topology, key_of(fmt::format("DE\n/page/{}\n", i))) + " ";
+      }
+      return hash64(owners);
+    };
+    EXPECT_EQ(owners_of(caches(11)), row.alike) << row.scheme;
+    if (row.weighted == 0) continue;
+    EXPECT_EQ(
+        owners_of({{"cache-0", 1, ""}, {"cache-1", 2, ""}, {"cache-2", 0, ""}, {"cache-3", 5, ""}}),
+        row.weighted)
+        << row.scheme;
   }
 }
 

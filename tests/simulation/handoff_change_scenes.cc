@@ -1,8 +1,10 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/simulation/handoff_scenes.h"
@@ -25,6 +27,36 @@ void grows(std::uint64_t seed) {
 void ten_become_eleven(std::uint64_t seed) {
   MovingScene scene(seed, 10);
   scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.expect_end();
+  EXPECT_EQ(scene.clients.unanswered(), 0U);
+}
+
+// Shards and keys of a tier that has had its scheme for a while.
+shard::State state_of(std::string_view scheme, std::size_t replicas) {
+  shard::State state;
+  if (scheme == "directory") state.fallback = "ring";
+  for (std::size_t page = 0; page < 60; page += 3) {
+    if (scheme != "range" && scheme != "directory") break;
+    const bool is_first = scheme == "range" && page == 0;
+    state.shards.push_back({is_first ? "" : fmt::format("ZZ\n/page-{}", page),
+                            fmt::format("cache-{}", page / 3 % replicas), std::nullopt});
+  }
+  return state;
+}
+
+// As ten become eleven, under a scheme that the seed chooses, and back again.
+void grows_under_another_scheme(std::uint64_t seed) {
+  constexpr std::array<std::string_view, 4> schemes = {"vbucket", "range", "split-tree",
+                                                       "directory"};
+  constexpr std::size_t replicas = 4;
+  Shape shape = MovingScene::shape_of(replicas);
+  shape.scheme = schemes[seed % schemes.size()];
+  shape.state = state_of(shape.scheme, replicas);
+  MovingScene scene(seed, shape);
+  scene.tier.grow();
+  scene.publish_in_any_order();
+  scene.tier.remove(scene.any_replica());
   scene.publish_in_any_order();
   scene.expect_end();
   EXPECT_EQ(scene.clients.unanswered(), 0U);
@@ -231,6 +263,7 @@ void all_restart_at_once(std::uint64_t seed) {
 constexpr auto scenes_of_changes = std::to_array<HandoffScene>({
     {"Grows", grows, 20},
     {"TenBecomeEleven", ten_become_eleven, 5},
+    {"GrowsUnderAnotherScheme", grows_under_another_scheme, 12},
     {"GrowsAmongMembersThatProveThemselves", grows_among_members_that_prove_themselves, 5},
     {"GrowsAfterAWhile", grows_after_a_while, 5},
     {"NewcomerIsAwaited", newcomer_is_awaited, 20},

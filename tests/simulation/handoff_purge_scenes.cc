@@ -28,6 +28,29 @@ void pages_change_meanwhile(std::uint64_t seed) {
   scene.expect_all_else_is_there();
 }
 
+// Replicas come back empty, or get another weight, and bring nothing back that they have missed.
+void pages_change_while_replicas_restart(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  World& world = scene.world;
+  SimulatedTier& tier = scene.tier;
+  for (std::size_t round = 0; round < share_of(6, less().requests); ++round) {
+    const std::size_t one = world.random().below(tier.replicas());
+    const std::uint64_t what = world.random().below(3);
+    if (what == 0) scene.change_members();
+    if (what == 1) tier.weigh(one, static_cast<std::uint32_t>(world.random().below(3) + one % 2));
+    if (what == 2) {
+      tier.part();
+      tier.crash_replica(one);
+      world.run_for(Milliseconds{world.random().below(400)});
+      tier.start_replica(one);
+      tier.join();
+    }
+    scene.tell_some();
+    scene.change_page(world.random().below(2) == 0 ? ChangingScene::Asked::sidecar
+                                                   : ChangingScene::Asked::replica);
+  }
+}
+
 // One sidecar goes on with what the tier was at first, whatever becomes of it.
 void one_sidecar_never_hears_of_it(std::uint64_t seed) {
   ChangingScene scene(seed);
@@ -233,6 +256,7 @@ void others_are_filled_beside_a_purge(std::uint64_t seed) {
 
 constexpr auto scenes_of_purges = std::to_array<HandoffScene>({
     {"PagesChangeMeanwhile", pages_change_meanwhile, 20},
+    {"PagesChangeWhileReplicasRestart", pages_change_while_replicas_restart, 20},
     {"OneSidecarNeverHearsOfIt", one_sidecar_never_hears_of_it, 20},
     {"UnsafeMethodsInMidMove", unsafe_methods_in_mid_move, 20},
     {"OneReplicaAloneIsAsked", one_replica_alone_is_asked, 20},
