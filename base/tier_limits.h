@@ -119,7 +119,8 @@ constexpr size_t purge_issuers = 1024;
 constexpr size_t purge_issuer_size_bytes = 64;
 // {} of an issuer's that came before those that are missing | count as not heard of
 constexpr size_t purges_beyond = 256;
-// {} since the last of an issuer's | what a holder gives that does not know of it is stored again
+// {} since the last of an issuer's; a replica says for twice as long that it has done it | what a
+// holder gives that does not know of it is stored again
 constexpr Milliseconds purges_remembered{600'000};
 // {} for a holder to hear of the purges that the asker knows; after that in vain, {} in which the
 // same core does not wait for it | the origin is asked

@@ -78,7 +78,10 @@ Task<Result<Heard>> ask_holdings(CoreState& core, const tier::Authority::Call& c
   if (!version) co_return version.error();
   const bool holds_nothing = core.shared.store.entries() == 0 && core.shared.flights.size() == 0;
   const auto done = exchange->head().fields.first(http::internal::purges_done);
-  if (holds_nothing && done) core.shared.purges.adopt(*done, core.core.steady_now());
+  const auto ages = exchange->head().fields.first(http::internal::purge_ages);
+  if (holds_nothing && done) {
+    core.shared.purges.adopt(*done, ages.value_or(""), core.core.steady_now());
+  }
   Heard heard{{}, !exchange->head().fields.has(http::internal::unknown_asker)};
   if (*version == call.known && said) co_return heard;
 
@@ -146,8 +149,11 @@ void answer_holdings(CoreState& core, const http::Fields& asked, http::Response&
   response.fields.add("Content-Length", fmt::to_string(text.size()));
   http::add_date(response.fields, core.core.now());
   response.fields.add(http::internal::holdings, tier::to_text(version));
-  const std::string done = core.shared.purges.done(core.core.steady_now());
-  if (!done.empty()) response.fields.add(http::internal::purges_done, done);
+  const auto [done, ages] = core.shared.purges.done_and_ages(core.core.steady_now());
+  if (!done.empty()) {
+    response.fields.add(http::internal::purges_done, done);
+    response.fields.add(http::internal::purge_ages, ages);
+  }
   if (heard && !core.shared.holders.knows(heard->name)) {
     response.fields.add(http::internal::unknown_asker, "1");
   }

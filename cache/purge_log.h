@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -51,6 +52,11 @@ class PurgeLog {
     const std::lock_guard lock(mutex_);
     return purges_.done(now);
   }
+  // The same, and their ages.
+  [[nodiscard]] std::pair<std::string, std::string> done_and_ages(SteadyPoint now) const {
+    const std::lock_guard lock(mutex_);
+    return {purges_.done(now), purges_.ages(now)};
+  }
   [[nodiscard]] std::vector<tier::Purges::Begun> begun(SteadyPoint now) const {
     const std::lock_guard lock(mutex_);
     return purges_.begun(now);
@@ -72,9 +78,9 @@ class PurgeLog {
     use();
     return true;
   }
-  void adopt(std::string_view done, SteadyPoint now) {
+  void adopt(std::string_view done, std::string_view ages, SteadyPoint now) {
     const std::lock_guard lock(mutex_);
-    purges_.adopt(done, now);
+    purges_.adopt(done, ages, now);
   }
 
  private:

@@ -163,7 +163,8 @@ class Slices {
     note_stored(object, wanted);
     ResponseNotes notes = transaction_.notes();
     const Seconds current_age = age(object.head->freshness(), transaction_.resident_now());
-    if (!fetch_ || current_age > Seconds{0}) notes.age = current_age;
+    const bool was_stored = !fetch_ || fetch_->answer().was_stored;
+    if (was_stored || current_age > Seconds{0}) notes.age = current_age;
     const Representation representation{object.head, object.length_bytes, object.length_bytes};
     begin_response(transaction_, representation, notes, response_);
     if (!has_body) return true;

@@ -112,6 +112,9 @@ inline constexpr std::string_view not_relayed = "Ringside-Not-Relayed";
 // when it looked for it. With `missed`: up to which number the asker's purges are done once the
 // store is empty.
 inline constexpr std::string_view purges_done = "Ringside-Purges-Done";
+// With an answer to `holdings`: how many seconds ago the last one of each of these issuers was
+// begun, in the same order.
+inline constexpr std::string_view purge_ages = "Ringside-Purge-Ages";
 
 // To the replica: that it has not confirmed all purges and invalidations of who asks: that one's
 // mark, a space, and the number of the last one. A replica that has not heeded that

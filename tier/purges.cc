@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "base/limits.h"
@@ -194,23 +195,44 @@ std::vector<Purges::Begun> Purges::begun(SteadyPoint now) const {
   return all;
 }
 
+bool Purges::is_told(const Row& row, SteadyPoint now) noexcept {
+  return !row.done.empty() && now - row.begun_at <= 2 * limits::purges_remembered;
+}
+
 std::string Purges::done(SteadyPoint now) const {
   std::string text;
   for (const Row& row : rows_) {
-    if (row.done.empty() || now - row.begun_at > limits::purges_remembered) continue;
+    if (!is_told(row, now)) continue;
     if (!text.empty()) text += ", ";
     text.append(row.issuer).append(" ").append(row.done.text());
   }
   return text;
 }
 
-void Purges::adopt(std::string_view done, SteadyPoint now) {
-  for_each_issuer(done, [&](std::string_view issuer, const NumberSet& numbers) {
-    Row& row = row_of(issuer);
-    if (!row.begun.empty()) return;
-    row.begun = row.done = numbers;
-    row.begun_at = now;
-  });
+std::string Purges::ages(SteadyPoint now) const {
+  std::string text;
+  for (const Row& row : rows_) {
+    if (!is_told(row, now)) continue;
+    if (!text.empty()) text += ", ";
+    const auto age = std::chrono::floor<Seconds>(now - row.begun_at);
+    text += fmt::to_string(std::max<Seconds::rep>(age.count(), 0));
+  }
+  return text;
+}
+
+void Purges::adopt(std::string_view done, std::string_view ages, SteadyPoint now) {
+  constexpr std::uint64_t most_s =
+      2 * std::chrono::duration_cast<Seconds>(limits::purges_remembered).count();
+  while (!done.empty()) {
+    const auto told = split(take(done, ", "));
+    const std::uint64_t age_s = std::min(number_in(take(ages, ", ")).value_or(0), most_s);
+    const auto numbers = told ? NumberSet::parse(told->second) : std::nullopt;
+    if (!numbers) continue;
+    Row& row = row_of(told->first);
+    if (!row.begun.empty()) continue;
+    row.begun = row.done = *numbers;
+    row.begun_at = now - Seconds(age_s);
+  }
 }
 
 bool are_done(const std::vector<Purges::Begun>& begun, std::string_view done) {

@@ -111,10 +111,14 @@ class Purges {
     NumberSet numbers;
   };
   [[nodiscard]] std::vector<Begun> begun(SteadyPoint now) const;
-  // What is done of those: `ISSUER NUMBERS, ISSUER NUMBERS`.
+  // What is done of what was begun within twice that time: `ISSUER NUMBERS, ISSUER NUMBERS`. Who
+  // has heard of a purge later than we have asks for it when it is none of those above any more.
   [[nodiscard]] std::string done(SteadyPoint now) const;
-  // Takes over what another one has done. For who holds nothing: it has nothing to remove.
-  void adopt(std::string_view done, SteadyPoint now);
+  // How long ago, in seconds, the last of each was begun, in the same order: `12, 340`.
+  [[nodiscard]] std::string ages(SteadyPoint now) const;
+  // Takes over what another one has done, and since when. For who holds nothing: it has nothing to
+  // remove. An age that is missing or no number is 0.
+  void adopt(std::string_view done, std::string_view ages, SteadyPoint now);
 
  private:
   struct Row {
@@ -124,6 +128,7 @@ class Purges {
     SteadyPoint begun_at{};  // the last one
   };
   [[nodiscard]] Row& row_of(std::string_view issuer);
+  [[nodiscard]] static bool is_told(const Row& row, SteadyPoint now) noexcept;
 
   std::vector<SteadyPoint> unnumbered_;  // until when, ascending
   std::vector<Row> rows_;  // limits::purge_issuers at most; who was heard of last stands last

@@ -44,6 +44,7 @@ class OfOneProcess(Handoff):
             ringside("scale", replicas, "--admin", tier.admin)
             filled = [answer for answer in self.ask_all(tier) if is_fill(answer)]
             self.assertGreater(len(filled), len(KEYS) // 40)
+            self.assertTrue(all(answer.field("Age") for answer in filled), "no origin was asked")
             self.assertEqual(origin.count(), len(KEYS))
         self.assertTrue(all(answer.is_hit for answer in self.ask_all(tier)))
 

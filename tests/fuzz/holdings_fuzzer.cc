@@ -21,7 +21,7 @@ void examine(std::string_view input) {
     RINGSIDE_CHECK(again && *again == *numbers && again->contains_all_of(*numbers));
   }
   tier::Purges purges;
-  purges.adopt(input, {});
+  purges.adopt(input, input, {});
   RINGSIDE_CHECK(tier::are_done(purges.begun({}), purges.done({})));
   const auto holdings = tier::parse_holdings(input);
   if (!holdings) return check_message(holdings.error());

@@ -19,8 +19,9 @@ constexpr std::size_t steps = 30;
 constexpr Milliseconds step_most{500};
 
 // What becomes of the tier meanwhile. grows: once; restarts: now and then a process between two
-// requests, so that nobody is asked in its place.
-enum class Change { grows, restarts };
+// requests, so that nobody is asked in its place; moves: members come and go now and then, and what
+// is stored moves between them.
+enum class Change { grows, restarts, moves };
 
 class TierOfModel final : public model::Subject {
  public:
@@ -31,7 +32,9 @@ class TierOfModel final : public model::Subject {
         origin_machine_(world_.add_machine("origin")),
         server_(world_, origin_machine_,
                 [this](http::Connection& connection) { return serve(connection); }),
-        tier_(world_, {.replicas = 3, .sidecars = 2, .cores = 2}, port_of(origin_machine_)),
+        tier_(world_,
+              {.replicas = 3, .sidecars = 2, .cores = 2, .knows_peers = change == Change::moves},
+              port_of(origin_machine_)),
         client_(world_, "client"),
         grows_at_(world_.random().below(2 * steps)) {
     // A step is over within the second in which it began.
@@ -47,6 +50,7 @@ class TierOfModel final : public model::Subject {
   [[nodiscard]] support::Reply ask(const std::string& request) override {
     if (change_ == Change::restarts && world_.random().one_in(8)) restart_one();
     if (change_ == Change::grows && asked_++ == grows_at_) grow();
+    if (change_ == Change::moves && world_.random().one_in(4)) change_members();
     return client_.ask(tier_.address(world_.random().below(tier_.sidecars())), request).reply;
   }
   void settle(const model::Reply&) override {
@@ -61,6 +65,16 @@ class TierOfModel final : public model::Subject {
   void grow() {
     tier_.grow();
     for (std::size_t index = 0; index < tier_.sidecars(); ++index) tier_.publish(index);
+  }
+  // One comes, or another one goes. Not all may have heard of it when the next request comes.
+  void change_members() {
+    if (tier_.replicas() < 6 && world_.random().below(2) == 0) {
+      tier_.grow();
+    } else if (removed_ + 1 < tier_.replicas()) {
+      tier_.remove(removed_++);
+    }
+    for (std::size_t index = 0; index < tier_.replicas(); ++index) tier_.tell_replica(index);
+    tier_.publish(world_.random().below(tier_.sidecars()));
   }
   void restart_one() {
     const std::size_t one = world_.random().below(tier_.replicas() + tier_.sidecars());
@@ -110,6 +124,7 @@ class TierOfModel final : public model::Subject {
   SimulatedClient client_;
   const std::uint64_t grows_at_;
   std::uint64_t asked_ = 0;
+  std::size_t removed_ = 0;  // members, the first of all
 };
 
 model::Trial play(std::uint64_t seed, Change change, const model::History& history) {
@@ -146,6 +161,10 @@ TEST(SimulationOfModel, Rfc9111EveryAnswerOfATierThatGrowsIsOneThatTheModelAllow
 
 TEST(SimulationOfModel, Rfc9111EveryAnswerOfATierWhoseProcessesRestartIsOneThatTheModelAllows) {
   play_all(Change::restarts, 70);
+}
+
+TEST(SimulationOfModel, Rfc9111EveryAnswerOfATierWhoseBucketsMoveIsOneThatTheModelAllows) {
+  play_all(Change::moves, 85);
 }
 
 }  // namespace
