@@ -116,6 +116,7 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
     kept = std::make_unique<http::KeptRequest>(request);
   }
   const bool is_told = is_told_by_sidecar(transaction);
+  const bool is_of_only_member = is_asked_as_only_member(transaction);
   ExchangeTimes times{core.core.now(), {}};
   // HEAD, several ranges and the like use the store and don't fill it. What fills it has been at
   // the holder before it comes here.
@@ -147,6 +148,10 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
                                                : metrics::Outcome::bypass;
   const auto targets =
       invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
+  // Its number would be awaited, and nothing taken from leavers meanwhile. Ours, below, does as
+  // well.
+  const bool is_awaited = context.from_sidecar && !targets.empty();
+  if (is_awaited && is_of_only_member) core.shared.purges.number_is_told();
   if (!is_told) co_await tell_peers(core, context.host, targets);
   // RFC 9111 §5.2.1.5: of an answer to no-store nothing is kept, be it an update.
   if (context.method == "HEAD" && context.may_keep_answer) heed_head(transaction, head, times);

@@ -136,6 +136,10 @@ bool is_told_by_sidecar(const Transaction& transaction) {
   return is_of_our_topology(transaction) && transaction.settings->membership->size() > 1;
 }
 
+bool is_asked_as_only_member(const Transaction& transaction) {
+  return is_of_our_topology(transaction) && transaction.settings->membership->size() == 1;
+}
+
 http::PurgeTarget purged_by(const Transaction& transaction) {
   const RequestContext& context = transaction.context;
   auto purged = http::PurgeTarget::of_request(context.host, context.target.text());
