@@ -72,7 +72,7 @@ void give_flight(Transaction& transaction, std::unique_ptr<Flight::Reader> reade
                  const Flight::Answer& answer, http::Response& response) {
   ResponseNotes notes = transaction.notes();
   const Seconds current_age = age(answer.head->freshness(), transaction.resident_now());
-  // What no origin has made for this request has an Age, even if it is 0 (RFC 9111 §4).
+  // What the holder had stored has an Age, even if it is 0 (RFC 9111 §4).
   if (answer.was_stored || current_age > Seconds{0}) notes.age = current_age;
   notes.age_beyond = age_beyond(answer.head->freshness(), transaction.resident_now());
   // Where it is a part, it is the one that was asked for, and nothing else. Several ranges of what

@@ -148,8 +148,8 @@ Task<void> pass_on(Transaction& transaction, http::Response& response) {
                                                : metrics::Outcome::bypass;
   const auto targets =
       invalidate_after(core.shared, *transaction.settings, context, head, core.core.steady_now());
-  // Its number would be awaited, and nothing taken from leavers meanwhile. Ours, below, does as
-  // well.
+  // Such a sidecar tells no number: we would await it for two seconds, and take nothing from
+  // leavers meanwhile. tell_peers() issues one of ours.
   const bool is_awaited = context.from_sidecar && !targets.empty();
   if (is_awaited && is_of_only_member) core.shared.purges.number_is_told();
   if (!is_told) co_await tell_peers(core, context.host, targets);

@@ -30,11 +30,11 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged);
 // asked before the request's content is pulled.
 [[nodiscard]] bool is_told_by_sidecar(const Transaction& transaction);
 
-// Whether the sidecar that asks knows of no other replica, as we don't: then it tells no number.
-[[nodiscard]] bool is_asked_as_only_member(const Transaction& transaction);
-
-// Where it is not told: what an origin's answer to us has made invalid here goes on likewise.
+// Where it is not: what an origin's answer to us has made invalid here goes on likewise.
 Task<void> tell_peers(CoreState& core, const std::string& host,
                       const std::vector<std::string>& targets);
+
+// Whether the sidecar that asks knows of no other replica, as we don't: then it tells no number.
+[[nodiscard]] bool is_asked_as_only_member(const Transaction& transaction);
 
 }  // namespace ringside::cache

@@ -112,7 +112,8 @@ class Purges {
   };
   [[nodiscard]] std::vector<Begun> begun(SteadyPoint now) const;
   // What is done of what was begun within twice that time: `ISSUER NUMBERS, ISSUER NUMBERS`. Who
-  // has heard of a purge later than we have asks for it when it is none of those above any more.
+  // has heard of a purge later than we have, by no more than purges_remembered, asks for it when it
+  // is none of those above any more.
   [[nodiscard]] std::string done(SteadyPoint now) const;
   // How long ago, in seconds, the last of each was begun, in the same order: `12, 340`.
   [[nodiscard]] std::string ages(SteadyPoint now) const;
