@@ -44,6 +44,30 @@ TEST(SimulationOfGrowth, FromTenToElevenEveryAnswerIsRightAndOnlyWhatMovesIsFetc
   }
 }
 
+// Its sidecar has nobody else to tell of what a POST makes invalid, and so tells no number. For two
+// seconds the replica awaited one, and fetched again what the leaver had stored. The leaver is the
+// one that holds all, since it was the first.
+TEST(SimulationOfGrowth, AnOnlyMemberIsFilledByALeaverAfterAnUnsafeMethod) {
+  Shape shape{.replicas = 2, .sidecars = 1, .cores = 1, .knows_peers = true};
+  shape.of_replicas = [](cache::Settings& settings) { settings.move_rate_mib_s = 0; };
+  World world(1);
+  SimulatedTier tier(world, shape);
+  SimulatedClient client(world, "client");
+  const auto get = [&](int number) {
+    return client.get(tier.address(), fmt::format("/page-{}", number));
+  };
+  for (int number = 0; number < 20; ++number) EXPECT_EQ(get(number).reply.status, 200);
+  tier.remove(0);
+  for (std::size_t index = 0; index < tier.replicas(); ++index) tier.tell_replica(index);
+  tier.publish(0);
+  world.run_for(Milliseconds{1'000});
+  EXPECT_EQ(client.ask(tier.address(), post_request("/page-0")).reply.status, 200);
+  for (int number = 1; number < 20; ++number) {
+    EXPECT_EQ(get(number).reply.status, 200);
+    EXPECT_EQ(tier.origin().fetches(fmt::format("/page-{}", number)), 1U);
+  }
+}
+
 TEST(SimulationOfGrowth, NewcomerThatAsksHoldersForNoMoreSendsTheSidecarToThem) {
   for (const std::size_t fills_most : {std::size_t{0}, limits::fills_most}) {
     SCOPED_TRACE(fills_most);
