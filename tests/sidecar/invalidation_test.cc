@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,17 @@ ScriptedPeer::Script answering(std::string answer, std::string confirmation = co
       if (asked_by_sidecar && confirmation.empty()) stage.stall();
       stage.send(asked_by_sidecar ? confirmation : answer);
     }
+  };
+}
+
+// One that confirms, ends the connection, and tells that its confirmation was read: the other side
+// ends it, too, and only then.
+ScriptedPeer::Script confirming(std::string answer, std::atomic<bool>& was_read) {
+  return [answer = std::move(answer), &was_read](Stage& stage) {
+    while (!is_invalidation(stage.read_request())) stage.send(answer);
+    stage.send(support::answer("200 OK", "Ringside-Purged: 1\r\nConnection: close\r\n", ""));
+    stage.read_to_end();
+    was_read = true;
   };
 }
 
@@ -127,19 +139,22 @@ TEST(Invalidation, Rfc9110Section9Point2Point1UnknownMethodsCountAsUnsafe) {
 }
 
 TEST(Invalidation, ASilentReplicaHoldsTheAnswerUpForABoundedTimeAndIsCounted) {
-  const ScriptedPeer owner(answering(created));
+  std::atomic<bool> read_of_owner{false};
+  std::atomic<bool> read_of_alive{false};
+  const ScriptedPeer owner(confirming(created, read_of_owner));
   const ScriptedPeer silent(answering(created, ""));
   const ScriptedPeer silent_too(answering(created, ""));
-  const ScriptedPeer alive(answering(created));
+  const ScriptedPeer alive(confirming(created, read_of_alive));
   const auto settings =
       settings_for({owner.address(), silent.address(), silent_too.address(), alive.address()});
   SomeSidecar sidecar(settings);
   auto client = sidecar.client();
   client.send(post(path_of(*settings, {0}), "x"));
-  // All are asked while time stands still, and their timeouts run together.
+  // All are asked while time stands still, and their timeouts run together. Time goes on when the
+  // two that confirm were heard, or they would be late as well.
   ASSERT_TRUE(eventually([&] {
     return invalidations(silent).size() == 1 && invalidations(silent_too).size() == 1 &&
-           invalidations(alive).size() == 1;
+           read_of_owner && read_of_alive;
   }));
   // The answer is held back.
   EXPECT_EQ(sidecar.counted(Outcome::bypass, "cache-0"), 0U);
