@@ -1,20 +1,36 @@
-"""Somebody dies, or is cut off, while what is stored moves: all are answered, what is lost is what
-the dead one alone had, and it ends."""
+"""Somebody dies, or is cut off, while what is stored moves, under clients of five countries and cold
+requests: each answer is right, what is lost is what the dead one alone had, and it ends."""
 
 import unittest
 
-from support import Client, Tier, each_in_a_thread, wait_until
+from support import Tier, wait_until
 from support.link import Fault
+from support.visitors import CLIENTS, COUNTRY_OF, Visit, Visitors, wrong_visits
 
-CLIENTS = ("81.2.69.160", "53.1.2.3")  # of two countries
-PLAIN = [f"/item/{number}" for number in range(80)]
-VARIED = [f"/varied/{number}" for number in range(10)]
-KEYS = [
-    *((path, client, "de") for path in PLAIN for client in CLIENTS),
-    *((path, client, language) for path in VARIED for client in CLIENTS for language in ("de", "fr")),
+BODY_SIZE_BYTES = 60_000
+
+
+def body_of(target: str, country: str, language: str) -> bytes:
+    return f"{target} for {country} in {language}\n".encode().ljust(BODY_SIZE_BYTES, b"x")
+
+
+PLAIN = [f"/item/{number}" for number in range(30)]
+VARIED = [f"/varied/{number}" for number in range(5)]
+WARM = [
+    *(
+        Visit(path, client, body_of(path, COUNTRY_OF[client], "any"))
+        for path in PLAIN
+        for client in CLIENTS
+    ),
+    *(
+        Visit(path, client, body_of(path, COUNTRY_OF[client], language), language)
+        for path in VARIED
+        for client in CLIENTS
+        for language in ("de", "fr")
+    ),
 ]
-BODY = b"x" * 60_000
-THREADS = 4
+# Of pages that nobody has asked for before the fault, and of others from then on.
+EARLY, LATE = "/early", "/late"
 # A fifth of it is to move, which takes some two seconds.
 SLOWLY = ("--move-rate", 1)
 
@@ -24,15 +40,24 @@ class InMidMove(Tier):
         super().setUp()
         self.source = self.origin()
         for path in PLAIN:
-            self.source.on[path] = lambda turn: turn.reply(200, BODY)
+            self.source.on[path] = lambda turn: turn.reply(200, self.body(turn.request, "any"))
         for path in VARIED:
-            self.source.on[path] = lambda turn: turn.reply(200, BODY, vary="Accept-Language")
+            self.source.on[path] = lambda turn: turn.reply(
+                200,
+                self.body(turn.request, turn.request.field("Accept-Language")),
+                vary="Accept-Language",
+            )
         self.replicas = self.caches(4, self.source, *SLOWLY)
         for replica in self.replicas:
             self.tell(replica, self.replicas)
         self.fronts = [self.sidecar(self.replicas) for _ in range(2)]
+        self.visits = list(WARM)
         self.ask_all()
-        self.assertEqual(self.source.count(), len(KEYS))
+        self.assertEqual(self.source.count(), len(WARM))
+        self.come(EARLY)
+
+    def body(self, request, language: str) -> bytes:
+        return body_of(request.target, request.field("X-Country"), language)
 
     def tell(self, process, replicas, **elsewhere) -> None:
         """`elsewhere`: the addresses of some, as that process is to know them."""
@@ -48,17 +73,23 @@ class InMidMove(Tier):
             self.tell(process, self.replicas)
 
     def ask_all(self) -> None:
-        """Each key once, at one of the two sidecars."""
+        """For each, half of them at either of the two sidecars."""
+        for front, visits in zip(self.fronts, (self.visits[::2], self.visits[1::2])):
+            self.assertEqual(wrong_visits(front.address, visits), [])
 
-        def work(thread: int) -> list:
-            with Client(self.fronts[thread % 2].address) as client:
-                return [
-                    client.get(path, ip, Accept_Language=language)
-                    for path, ip, language in KEYS[thread::THREADS]
-                ]
+    def come(self, cold: str) -> None:
+        """From now on visitors ask, for what is cold, too."""
+        self.visitors = Visitors(self.fronts, WARM, cold)
+        self.addCleanup(self.visitors.end)
 
-        for answers in each_in_a_thread(work, range(THREADS), THREADS):
-            self.assertEqual({(one.status, one.body) for one in answers}, {(200, BODY)})
+    def go(self) -> None:
+        """What they have asked for is there, as what was warm before."""
+        self.assertEqual(self.visitors.end(), [])
+        self.visits += self.visitors.cold_visits()
+
+    def fetches(self) -> int:
+        """Of what was there before the fault."""
+        return sum(not one.target.startswith(LATE) for one in self.source.seen())
 
     def entries(self) -> int:
         return sum(int(one.metric("ringside_store_entries")) for one in self.replicas)
@@ -81,16 +112,20 @@ class InMidMove(Tier):
 
     def lose(self, most: int) -> None:
         """Whoever was killed alone held so many at most."""
+        had = len(self.visits)
         self.ask_all()
         self.tell_all()
         self.ask_all()
-        self.assertLessEqual(self.source.count(), len(KEYS) + most)
+        self.assertLessEqual(self.fetches(), had + most)
         self.wait_until_settled()
 
     def wait_until_settled(self) -> None:
+        self.go()
+        self.ask_all()
+
         def is_settled() -> bool:
             away = sum(one.metric("ringside_buckets_away") for one in self.replicas)
-            return away == 0 and self.entries() == len(KEYS)
+            return away == 0 and self.entries() == len(self.visits)
 
         wait_until(is_settled, "everything to lie with its owners, once")
         asked = self.source.count()
@@ -99,16 +134,22 @@ class InMidMove(Tier):
 
     def test_the_holder_is_killed(self):
         self.begin_to_move()
-        holder = self.replicas[0]
+        self.go()
+        holder, had = self.replicas[0], len(self.visits)
         held = int(holder.metric("ringside_store_entries"))
+        self.come(LATE)
         self.kill(holder)
         self.lose(held)
-        self.assertGreater(self.source.count(), len(KEYS))
+        self.assertGreater(self.fetches(), had)
 
     def test_the_new_owner_is_killed(self):
-        self.kill(self.begin_to_move())
+        newcomer = self.begin_to_move()
+        self.go()
+        self.kill(newcomer)
         # What it has not said to have is there still.
-        self.lose(len(KEYS) - self.entries())
+        held = len(self.visits) - self.entries()
+        self.come(LATE)
+        self.lose(held)
 
     def test_the_network_between_the_two_is_cut_and_heals(self):
         newcomer = self.cache("cache-4", self.source, *SLOWLY)
@@ -120,6 +161,9 @@ class InMidMove(Tier):
         for process in (*self.replicas[1:4], *self.fronts):
             self.tell(process, self.replicas)
         wait_until(lambda: newcomer.metric("ringside_moved_responses_total") > 0, "a first batch")
+        self.go()
+        had = len(self.visits)
+        self.come(LATE)
         for link in (there, back):
             link.fault = Fault.blackhole
         self.ask_all()
@@ -127,7 +171,7 @@ class InMidMove(Tier):
             link.fault = Fault.none
         self.wait_until_settled()
         # What was to come from that one, at most.
-        self.assertLessEqual(self.source.count(), len(KEYS) * 5 // 4)
+        self.assertLessEqual(self.fetches(), had * 5 // 4)
 
 
 if __name__ == "__main__":

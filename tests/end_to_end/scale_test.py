@@ -6,7 +6,7 @@ import threading
 import unittest
 
 from support import Client, Tier, each_in_a_thread, ringside, wait_until
-from support.origin import Request, page
+from support.origin import page_for
 
 CLIENTS = {"81.2.69.160": "GB", "53.1.2.3": "DE", "2a02:d280::7": "CZ", "10.0.0.1": "ZZ"}
 PATHS = 250
@@ -21,11 +21,6 @@ def traffic() -> list[tuple[str, str]]:
         (chance.choice(list(CLIENTS)), f"/item/{int(PATHS * chance.random() ** 2)}")
         for _ in range(REQUESTS)
     ]
-
-
-def right_body(client: str, target: str) -> bytes:
-    """What the origin gives, whoever asks it."""
-    return page(Request("GET", target, [("X-Country", CLIENTS[client])], b"", b""))
 
 
 class TenBecomeEleven(Tier):
@@ -55,7 +50,7 @@ class TenBecomeEleven(Tier):
 
         for (ip, target), answer in zip(asked, results):
             self.assertEqual(answer.status, 200)
-            self.assertEqual(answer.body, right_body(ip, target), "the origin did not give this")
+            self.assertEqual(answer.body, page_for(CLIENTS[ip], target), "the origin did not give this")
         self.check_counts(tier, origin, results)
         return tier, origin, results
 

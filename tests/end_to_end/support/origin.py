@@ -64,6 +64,11 @@ def page(request: Request) -> bytes:
     return said.encode() * lines
 
 
+def page_for(country: str, target: str) -> bytes:
+    """That, for a GET, whoever asks it."""
+    return page(Request("GET", target, [("X-Country", country)], b"", b""))
+
+
 class Origin:
     """Answers as `page` with max-age=3600, but where `on[path]` is a function of a Turn."""
 
