@@ -68,6 +68,22 @@ TEST(NaturalOrder, IsTotal) {
   }
 }
 
+// What both begin with is skipped, eight bytes at once.
+TEST(NaturalOrder, IsThatOfWhatStandsBehindACommonBeginning) {
+  std::mt19937_64 dice(21);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string a;
+    std::string b;
+    for (std::size_t size = dice() % 12; size > 0; --size) a.push_back("01a-"[dice() % 4]);
+    for (std::size_t size = dice() % 12; size > 0; --size) b.push_back("01a-"[dice() % 4]);
+    std::string common;
+    for (std::size_t size = dice() % 20; size > 0; --size) common.push_back("01a-"[dice() % 4]);
+    common.push_back('-');  // or a number would begin in it
+    EXPECT_EQ(natural_order(common + a, common + b), natural_order(a, b))
+        << common << a << " " << b;
+  }
+}
+
 TEST(Member, HasANameThatCanStandEverywhere) {
   for (const std::string name : {"cache-0", "10.0.0.1:8080", "[::1]:80", "a_b.c", "\"", "x"}) {
     EXPECT_TRUE(check_member_name(name)) << name;
