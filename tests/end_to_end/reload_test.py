@@ -75,22 +75,27 @@ class Reload(Tier):
         caches = self.caches(2, self.old)
         right = {"format": 1, "scheme": "range", "state": {"shards": [{"at": ""}]}}
 
-        def configure(state: str, scheme: str = "range", weight: int = 1) -> None:
-            listed = ",".join(f"{c.name}={c.address};weight={weight}" for c in caches)
-            path = self.file("state.json", state)
-            self.path = self.file(
-                "tier.yaml", f"replicas: {listed}\nscheme: {scheme}\nstate: {path}\n"
+        def configure(state: str, scheme: str = "range", weight: int = 1, names=(0, 1)) -> None:
+            listed = ",".join(
+                f"cache-{number}={cache.address};weight={weight}"
+                for number, cache in zip(names, caches)
             )
+            named = f"state: {self.file('state.json', state)}\n" if state else ""
+            self.path = self.file("tier.yaml", f"replicas: {listed}\nscheme: {scheme}\n{named}")
 
         configure(json.dumps(right))
         front = self.start("sidecar", "--config", self.path, "--geo", self.countries())
         before = front.json("/topology")
         beginning_elsewhere = {**right, "state": {"shards": [{"at": "m"}]}}
+        overlapping = {**right, "state": {"shards": [{"at": ""}, {"at": "m"}, {"at": "m"}]}}
         for wrong, said in (
             ((json.dumps(right)[:40],), "this is no JSON"),
             ((json.dumps({**right, "format": 3}),), "format: is 3"),
             ((json.dumps(beginning_elsewhere),), "no range begins with the empty key"),
+            ((json.dumps(overlapping),), r"shards\[2\].at: .* overlaps shards\[1\]"),
+            (("SQLite format 3\0 and no more", "directory"), "file is not a database"),
             ((json.dumps(right), "rung"), "there is no scheme"),
+            (("", "jump", 1, (0, 2)), "without a gap"),
             ((json.dumps(right), "range", 0), "weights are all 0"),
         ):
             with self.subTest(said):
