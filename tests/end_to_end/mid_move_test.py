@@ -1,6 +1,7 @@
 """Somebody dies, or is cut off, while what is stored moves, under clients of five countries and cold
 requests: each answer is right, what is lost is what the dead one alone had, and it ends."""
 
+import signal
 import unittest
 
 from support import Tier, wait_until
@@ -31,8 +32,8 @@ WARM = [
 ]
 # Of pages that nobody has asked for before the fault, and of others from then on.
 EARLY, LATE = "/early", "/late"
-# A fifth of it is to move, which takes some two seconds.
-SLOWLY = ("--move-rate", 1)
+# A fifth of it is to move, which takes some two seconds. Who ends gives for half a second.
+SLOWLY = ("--move-rate", 1, "--drain-deadline", "1s")
 
 
 class InMidMove(Tier):
@@ -150,6 +151,17 @@ class InMidMove(Tier):
         held = len(self.visits) - self.entries()
         self.come(LATE)
         self.lose(held)
+
+    def test_who_ends_before_all_is_taken_says_how_much_is_lost(self):
+        self.go()
+        leaver, had = self.replicas.pop(0), len(self.visits)
+        held = int(leaver.metric("ringside_store_entries"))
+        self.come(LATE)
+        leaver.signal(signal.SIGTERM)
+        self.assertEqual(leaver.wait(), 0)
+        self.assertRegex(leaver.err, r"draining: [1-9][\d,]* buckets were not taken in time, and are lost")
+        self.lose(held)
+        self.assertGreater(self.fetches(), had)
 
     def test_the_network_between_the_two_is_cut_and_heals(self):
         newcomer = self.cache("cache-4", self.source, *SLOWLY)

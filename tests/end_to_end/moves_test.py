@@ -265,7 +265,7 @@ class OfProcesses(Moves):
 
     def test_a_rolling_restart_loses_nothing(self):
         self.ask_all(self.fronts[0])
-        for number in range(len(self.replicas)):
+        for number in (2, 0, 3, 1):  # in any order
             old = self.replicas[number]
             old.signal(signal.SIGTERM)
             self.assertEqual(old.wait(), 0)
