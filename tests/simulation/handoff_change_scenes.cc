@@ -45,15 +45,19 @@ shard::State state_of(std::string_view scheme, std::size_t replicas) {
   return state;
 }
 
+Shape of_scheme(std::string_view scheme) {
+  constexpr std::size_t replicas = 4;
+  Shape shape = MovingScene::shape_of(replicas);
+  shape.scheme = scheme;
+  shape.state = state_of(scheme, replicas);
+  return shape;
+}
+
 // As ten become eleven, under a scheme that the seed chooses, and back again.
 void grows_under_another_scheme(std::uint64_t seed) {
   constexpr std::array<std::string_view, 4> schemes = {"vbucket", "range", "split-tree",
                                                        "directory"};
-  constexpr std::size_t replicas = 4;
-  Shape shape = MovingScene::shape_of(replicas);
-  shape.scheme = schemes[seed % schemes.size()];
-  shape.state = state_of(shape.scheme, replicas);
-  MovingScene scene(seed, shape);
+  MovingScene scene(seed, of_scheme(schemes[seed % schemes.size()]));
   scene.tier.grow();
   scene.publish_in_any_order();
   scene.tier.remove(scene.any_replica());
@@ -215,22 +219,33 @@ void weights_change(std::uint64_t seed) {
 }
 
 // A member that is to have nothing gives all of it away, and is given it back with another weight.
-void weight_becomes_zero(std::uint64_t seed) {
-  MovingScene scene(seed, 4);
+void drain_by_weight(MovingScene& scene, bool comes_back) {
   const std::size_t light = scene.any_replica();
   scene.tier.weigh(light, 0);
   scene.publish_in_any_order();
   ASSERT_TRUE(scene.run_until_given(light));
   EXPECT_EQ(scene.stored_at(light), 0U);
-  if (seed % 2 == 0) {
+  if (comes_back) {
     scene.tier.weigh(light, 1);
     scene.publish_in_any_order();
   }
   scene.expect_end();
   EXPECT_EQ(scene.clients.unanswered(), 0U);
-  if (seed % 2 != 0) {
+  if (!comes_back) {
     EXPECT_EQ(scene.stored_at(light), 0U);
   }
+}
+
+void weight_becomes_zero(std::uint64_t seed) {
+  MovingScene scene(seed, 4);
+  drain_by_weight(scene, seed % 2 == 0);
+}
+
+// All that have a table or a state but `directory`, whose placed keys stay where they are.
+void drains_under_another_scheme(std::uint64_t seed) {
+  constexpr std::array<std::string_view, 3> schemes = {"vbucket", "range", "split-tree"};
+  MovingScene scene(seed, of_scheme(schemes[seed % schemes.size()]));
+  drain_by_weight(scene, seed % 2 == 0);
 }
 
 // Nobody is left to give anything to: all of it is lost, and nobody waits for ever.
@@ -276,6 +291,7 @@ constexpr auto scenes_of_changes = std::to_array<HandoffScene>({
     {"NewcomerIsShortOfMemory", newcomer_is_short_of_memory, 5},
     {"WeightsChange", weights_change, 20},
     {"WeightBecomesZero", weight_becomes_zero, 10},
+    {"DrainsUnderAnotherScheme", drains_under_another_scheme, 12},
     {"AllRestartAtOnce", all_restart_at_once, 10},
 });
 
