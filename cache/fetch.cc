@@ -39,7 +39,10 @@ FlightTable::Joined Fetch::join() {
 
 Task<Fetch::From> Fetch::run() {
   const SteadyPoint deadline = core_.core.steady_now() + context_.time_allowed;
-  co_await wait_for_move(deadline);
+  // A fill has waited before it was settled who answers it.
+  if (!context_.fills_peer) {
+    static_cast<void>(co_await wait_for_move(core_, settings_, context_, deadline));
+  }
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {
     auto joined = join();
     if (!joined.flight) break;
@@ -54,28 +57,28 @@ Task<Fetch::From> Fetch::run() {
   co_return From::elsewhere;
 }
 
-// Before a flight is joined: a bucket of which something is fetched is not given away. Then its
-// taker is asked.
-Task<void> Fetch::wait_for_move(SteadyPoint deadline) {
-  const auto& membership = settings_.membership;
-  const auto bucket = context_.key.bucket;
-  if (!bucket || !membership) co_return;
+Task<bool> wait_for_move(CoreState& core, const Settings& settings, const RequestContext& context,
+                         SteadyPoint deadline) {
+  const auto& membership = settings.membership;
+  const auto bucket = context.key.bucket;
+  if (!bucket || !membership) co_return false;
   const bool is_chosen =
-      settings_.split_writes == SplitWrites::wait && membership->topology->state().has_shards();
-  const SteadyPoint begun = core_.core.steady_now();
+      settings.split_writes == SplitWrites::wait && membership->topology->state().has_shards();
+  const SteadyPoint begun = core.core.steady_now();
   const SteadyPoint last = std::min(deadline, begun + limits::split_wait);
   const auto must_wait = [&](SteadyPoint now) {
-    if (now >= last || core_.core.stopped()) return false;
-    BucketSource& source = core_.shared.source;
+    if (now >= last || core.core.stopped()) return false;
+    BucketSource& source = core.shared.source;
     return is_chosen ? source.is_moving(*bucket, now) : source.is_outpaced(*bucket, now);
   };
-  if (!must_wait(begun)) co_return;
-  net::Waiter waiter(core_.core);
+  if (!must_wait(begun)) co_return false;
+  net::Waiter waiter(core.core);
   SteadyPoint now = begun;
-  for (; must_wait(now); now = core_.core.steady_now()) {
+  for (; must_wait(now); now = core.core.steady_now()) {
     co_await waiter.wait(std::min(last, now + limits::deadline_tick));
   }
-  core_.sheet.count_split_wait(std::chrono::duration_cast<std::chrono::microseconds>(now - begun));
+  core.sheet.count_split_wait(std::chrono::duration_cast<std::chrono::microseconds>(now - begun));
+  co_return true;
 }
 
 Fetch::From Fetch::adopt(std::unique_ptr<hop::Exchange> exchange, const ExchangeTimes& times) {

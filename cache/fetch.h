@@ -71,7 +71,6 @@ class Fetch {
   [[nodiscard]] const std::string& own_lines() const noexcept { return own_lines_; }
 
  private:
-  Task<void> wait_for_move(SteadyPoint deadline);
   [[nodiscard]] FlightTable::Joined join();
   Task<From> lead();
   Task<std::optional<From>> follow(SteadyPoint deadline);
@@ -108,6 +107,11 @@ class Fetch {
   bool led_ = false;
   bool stale_ = false;
 };
+
+// Before a flight is joined: a bucket of which something is fetched is not given away. True: it has
+// waited, and another replica may hold the bucket by now.
+Task<bool> wait_for_move(CoreState& core, const Settings& settings, const RequestContext& context,
+                         SteadyPoint deadline);
 
 // What a fetch that has run makes of what is said of the response.
 struct Transaction;

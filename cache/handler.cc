@@ -116,16 +116,17 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
     co_return refuse(not_empty_yet(), response);
   }
   if (context.hop.answer_here) {
-    // Who does not hear of it gives nothing that anybody takes: an invalidation is not reported.
-    static_cast<void>(co_await relay(transaction_));
     answer_options(response);
+    // Who does not hear of it gives nothing that anybody takes: an invalidation is not reported.
+    static_cast<void>(co_await relay(transaction_, limits::relay_patience));
     if (news) response.fields.add(http::internal::heeded, fmt::to_string(news->number));
     co_return transaction_.tell_topology(response);
   }
   if (context.method == "PURGE") co_return co_await purge(response);
-  const Decision decision = look_up();  // 17, 18
+  Decision decision = look_up();  // 17, 18
   if (fetches_for_bucket(decision)) {
-    if (const auto holder = other_holder()) co_return name_holder(*holder, response);
+    const auto holder = co_await settle_holder(decision);
+    if (holder) co_return name_holder(*holder, response);
   }
   switch (decision.step) {
     case Step::give_and_refresh:
@@ -219,51 +220,6 @@ void Handler::explain_to_sidecar(http::Response& response) {
   answer_explanation(transaction_, decision, asked, response);
 }
 
-// A member asks for something of a bucket of which we have nothing stored for it.
-bool Handler::fetches_for_bucket(const Decision& decision) const {
-  const RequestContext& context = transaction_.context;
-  if (!context.from_sidecar || !context.key.bucket) return false;
-  if (decision.step == Step::pass_on || decision.step == Step::refuse) return context.fills_peer;
-  if (decision.step == Step::fetch_slices) return !are_slices_stored(transaction_);
-  return decision.step == Step::fetch;
-}
-
-// Who is to be asked for it in our place, as internal::holder says; nullopt: we are.
-std::optional<std::string> Handler::other_holder() {
-  Shared& shared = transaction_.core.shared;
-  const RequestContext& context = transaction_.context;
-  const auto& fields = transaction_.request->fields;
-  const shard::Bucket bucket = *context.key.bucket;
-  if (!context.fills_peer) {
-    if (fields.has(http::internal::instead_of)) return std::nullopt;
-    return shared.holders.elsewhere(bucket, transaction_.may_fill());
-  }
-  const auto asker = *fields.first(http::internal::fill);
-  // Who follows another topology may not be the taker, and would not store what it fetches.
-  const bool is_empty = !context.topology_is_other && shared.store.count_of(bucket) == 0 &&
-                        !shared.flights.has_any_of(bucket, shared.store);
-  const tier::HoldingsVersion version = shared.holders.own_version();  // before it is given
-  const auto other = shared.holders.other_holder(bucket, asker, is_empty);
-  if (!other) return std::nullopt;
-  if (other->given > 0) {
-    return fmt::format("{} {} {}", other->name, other->given, tier::to_text(version));
-  }
-  if (other->is_undecided) return std::string(http::internal::undecided_holder);
-  return other->name.empty() ? std::string(http::internal::no_holder) : other->name;
-}
-
-void Handler::name_holder(std::string_view holder, http::Response& response) {
-  const bool counts = !transaction_.context.fills_peer && !transaction_.is_explained;
-  if (counts) transaction_.core.sheet.count("ringside_refusals_total");
-  transaction_.outcome = metrics::Outcome::bypass;
-  response.begin(421, http::reason_of(421));
-  response.fields.add("Content-Length", "0");
-  http::add_date(response.fields, transaction_.now());
-  response.fields.add(http::internal::outcome, metrics::name(transaction_.outcome));
-  response.fields.add(http::internal::holder, holder);
-  transaction_.tell_topology(response);
-}
-
 Task<void> Handler::answer_shared(http::Response& response) {
   using From = Fetch::From;
   Transaction& transaction = transaction_;
@@ -336,13 +292,14 @@ Task<void> Handler::purge(http::Response& response) {
     const PurgeReport report = co_await purge_everywhere(core, purged);
     co_return make_purge_response(response, report.removed, transaction_.now(), report.missing);
   }
-  const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
-  const std::size_t removed = co_await purge_by_steps(core, purged_prefix(purged));
-  const std::vector<std::string> not_relayed = co_await relay(transaction_);
-  make_purge_response(response, removed, transaction_.now());
-  for (const std::string& name : not_relayed) {
-    response.fields.add(http::internal::not_relayed, name);
+  std::size_t removed = 0;
+  {
+    const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
+    removed = co_await purge_by_steps(core, purged_prefix(purged));
   }
+  const auto not_relayed = co_await relay(transaction_, limits::relay_patience_of_purges);
+  make_purge_response(response, removed, transaction_.now());
+  for (const auto& name : not_relayed) response.fields.add(http::internal::not_relayed, name);
   transaction_.tell_topology(response);
 }
 

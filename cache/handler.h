@@ -50,6 +50,7 @@ class Handler final : public hop::Handler, private Stalled {
   void answer_options(http::Response& response);
   void explain_to_sidecar(http::Response& response);
   [[nodiscard]] bool fetches_for_bucket(const Decision& decision) const;
+  Task<std::optional<std::string>> settle_holder(Decision& decision);
   [[nodiscard]] std::optional<std::string> other_holder();
   void name_holder(std::string_view holder, http::Response& response);
   Task<void> purge(http::Response& response);

@@ -93,6 +93,7 @@ Refusal read_refusal(std::string_view said, std::string_view own_name) {
   if (space == std::string_view::npos || refusal.holder != own_name) return refusal;
   const char* const end = said.data() + said.size();
   const auto epoch = std::from_chars(said.data() + space + 1, end, refusal.given);
+  if (refusal.given > limits::epoch_most) refusal.given = 0;  // none that holdings may say
   if (epoch.ptr == end) return refusal;
   const auto version = tier::parse_holdings_version({epoch.ptr + 1, end});
   if (version) refusal.version = *version;

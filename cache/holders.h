@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -128,7 +129,7 @@ class Holders {
   // Rings with the next change.
   [[nodiscard]] std::vector<tier::Peer> givers(const Bell& bell) {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(bell);
+    stand_by(bell);
     return authority_.givers();
   }
 
@@ -169,20 +170,29 @@ class Holders {
   [[nodiscard]] Calls take_calls(SteadyPoint now, const Bell& bell) {
     const std::lock_guard lock(mutex_);
     Calls calls{authority_.take_due(now), authority_.next_due()};
-    waiting_.push_back(bell);
+    stand_by(bell);
     return calls;
   }
 
  private:
+  // One that asks again and again, of which there are a few: in an idle tier nothing rings for
+  // days.
+  void stand_by(const Bell& bell) {
+    const bool stands_by = std::find(standing_.begin(), standing_.end(), bell) != standing_.end();
+    if (!stands_by) standing_.push_back(bell);
+  }
   void ring(std::unique_lock<std::mutex> lock) {
     const auto waiting = std::exchange(waiting_, {});
+    const auto standing = std::exchange(standing_, {});
     lock.unlock();
     for (const Bell& bell : waiting) bell->wake();
+    for (const Bell& bell : standing) bell->wake();
   }
 
   mutable std::mutex mutex_;
   tier::Authority authority_;
   std::vector<Bell> waiting_;
+  std::vector<Bell> standing_;
 };
 
 }  // namespace ringside::cache

@@ -264,7 +264,9 @@ http::Body MovedBatch::body() && {
 }
 
 void append_moved(std::string& batch, const UncacheableKeys::Mark& mark, SteadyPoint now) {
-  const auto left = std::chrono::floor<Milliseconds>(mark.until - now);
+  // Another core, whose time is later, may have made it.
+  const auto left =
+      std::min(std::chrono::floor<Milliseconds>(mark.until - now), limits::uncacheable_ttl);
   if (left.count() <= 0) return;
   fmt::format_to(std::back_inserter(batch), "U {} {} {}\n", mark.bucket, mark.key_hash,
                  left.count());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -25,7 +27,8 @@ using Scope = http::PurgeTarget::Scope;
 // One that goes on to some peers.
 class Relay {
  public:
-  Relay(CoreState& core, const tier::PurgeNumber& number) : core_(core) {
+  Relay(CoreState& core, const tier::PurgeNumber& number, Milliseconds patience)
+      : core_(core), until_(core.core.steady_now() + patience) {
     fields.add(http::internal::relayed, core.shared.name);
     fields.add(http::internal::purge, tier::to_text(number));
     if (number.settled) {
@@ -54,7 +57,7 @@ class Relay {
     bool is_confirmed = false;
     for (unsigned tried = 0; tried < limits::relay_tries && !is_confirmed; ++tried) {
       if (tried > 0) co_await waiter.wait(core_.core.steady_now() + limits::relay_pause);
-      if (core_.core.stopped()) break;
+      if (core_.core.stopped() || core_.core.steady_now() >= until_) break;
       is_confirmed = co_await ask(peer);
     }
     if (!is_confirmed) {
@@ -71,7 +74,8 @@ class Relay {
     question.target = target;
     question.host = host;
     question.fields = fields.text();
-    question.timeout = limits::invalidation_timeout;
+    const auto left = std::chrono::floor<Milliseconds>(until_ - core_.core.steady_now());
+    question.timeout = std::min(limits::invalidation_timeout, left);
     const auto asked = co_await ask_peer(core_, peer, std::move(question));
     if (!asked) co_return false;
     const auto content = co_await content_of(**asked, limits::kMiB);
@@ -79,9 +83,18 @@ class Relay {
   }
 
   CoreState& core_;
+  const SteadyPoint until_;
   Join asked_;
   std::vector<std::string> missing_;
 };
+
+// They are asked soon whether they are still there, so that nobody waits for them for long.
+void suspect(CoreState& core, const std::vector<std::string>& missing) {
+  if (missing.empty()) return;
+  core.shared.holders.change([&](tier::Authority& authority) {
+    for (const std::string& name : missing) authority.suspect(name);
+  });
+}
 
 // A purge of our own goes to all peers. Who has not confirmed it is asked for its holdings as soon
 // as it can be reached, and is told so with that. Returns the names of those.
@@ -90,9 +103,7 @@ Task<std::vector<std::string>> tell_all(CoreState& core, Relay& relay) {
   std::vector<std::string> missing = peers.unreachable;
   for (std::string& name : co_await relay.run(peers.reachable)) missing.push_back(std::move(name));
   for (const std::string& name : missing) core.shared.own_purges.missed(name);
-  core.shared.holders.change([&](tier::Authority& authority) {
-    for (const std::string& name : missing) authority.suspect(name);
-  });
+  suspect(core, missing);
   co_return missing;
 }
 
@@ -105,7 +116,7 @@ bool is_of_our_topology(const Transaction& transaction) {
 
 }  // namespace
 
-Task<std::vector<std::string>> relay(const Transaction& transaction) {
+Task<std::vector<std::string>> relay(const Transaction& transaction, Milliseconds patience) {
   const http::Fields& fields = transaction.request->fields;
   const RequestContext& context = transaction.context;
   const bool is_purge = context.method == "PURGE";
@@ -118,7 +129,7 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
   const auto peers = core.shared.holders.reachable(is_same ? Among::leavers : Among::all);
   if (peers.empty()) co_return std::vector<std::string>();
 
-  Relay relay(core, *context.purge);
+  Relay relay(core, *context.purge, patience);
   if (is_purge) relay.target = context.target;
   if (is_purge) relay.method = context.method;
   relay.host = is_purge ? context.host : std::string(transaction.request->host);
@@ -129,7 +140,9 @@ Task<std::vector<std::string>> relay(const Transaction& transaction) {
     }
     relay.fields.add(field.name, field.value);
   }
-  co_return co_await relay.run(peers);
+  auto missing = co_await relay.run(peers);
+  suspect(core, missing);
+  co_return missing;
 }
 
 bool is_told_by_sidecar(const Transaction& transaction) {
@@ -163,7 +176,7 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
     const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
     report.removed = co_await purge_by_steps(core, purged_prefix(stored));
   }
-  Relay relay(core, purge.number());
+  Relay relay(core, purge.number(), limits::relay_patience_of_purges);
   relay.method = "PURGE";
   relay.host = purged.host;
   if (purged.scope == Scope::uri) relay.target = {purged.path_and_query, {}, false};
@@ -183,7 +196,7 @@ Task<void> tell_peers(CoreState& core, const std::string& host,
     const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
     invalidate_uris(core.shared, *core.settings, host, targets);
   }
-  Relay relay(core, purge.number());
+  Relay relay(core, purge.number(), limits::relay_patience_of_purges);
   relay.host = host;
   for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
   static_cast<void>(co_await tell_all(core, relay));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/task.h"
 #include "cache/purge_report.h"
 #include "cache/transaction.h"
@@ -13,9 +14,11 @@ namespace ringside::cache {
 // A purge, or what an unsafe method has made invalid, goes on to those that the sidecar may not
 // know: the replicas that were members and may hold something still, and all where it follows
 // another topology than we do. Who takes buckets takes nothing of one that has not heard of it
-// (tier/purges.h). Returns when they have confirmed it, or after a few tries: then the names of
-// those who have not. Nothing is done where the request is no such, or was relayed itself.
-Task<std::vector<std::string>> relay(const Transaction& transaction);
+// (tier/purges.h). To be called when it is applied here: who asks waits, and others wait for no
+// more than that. Returns when they have confirmed it, or after a few tries, or when `patience` is
+// over: then the names of those who have not, who are asked soon whether they are still there.
+// Nothing is done where the request is no such, or was relayed itself.
+Task<std::vector<std::string>> relay(const Transaction& transaction, Milliseconds patience);
 
 // What a PURGE means.
 [[nodiscard]] http::PurgeTarget purged_by(const Transaction& transaction);

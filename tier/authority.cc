@@ -142,6 +142,7 @@ bool Authority::take_one(Bucket bucket, Epoch given, std::string_view giver) {
   ++own_.version.number;
   if (is_passed_on) return false;
   given_.erase(bucket);
+  std::erase(unclaimed_, bucket);
   own_.epochs[bucket] = ++highest_[bucket];
   own_.copies[bucket] = false;
   return true;
@@ -294,45 +295,48 @@ void Authority::yield_to(const Known& known) {
   if (changed) ++own_.version.number;
 }
 
+bool Authority::is_unclaimed(Bucket bucket) const noexcept {
+  return own_.epochs[bucket] == 0 && holder_of(bucket) == nullptr;
+}
+
 bool Authority::has_unclaimed() const noexcept {
-  return std::any_of(ours_.begin(), ours_.end(), [this](Bucket bucket) {
-    return own_.epochs[bucket] == 0 && holder_of(bucket) == nullptr;
-  });
+  return std::any_of(ours_.begin(), ours_.end(),
+                     [this](Bucket bucket) { return is_unclaimed(bucket); });
 }
 
 void Authority::begin_round() {
   ++round_;
-  is_confirming_ = true;
+  std::copy_if(ours_.begin(), ours_.end(), std::back_inserter(unclaimed_),
+               [this](Bucket bucket) { return is_unclaimed(bucket); });
   for (Known& known : peers_) {
     known.is_wanted = known.state == State::heard;
     if (known.is_wanted) known.not_before = {};
   }
 }
 
-// Rule 3.
+// Rule 3. What became nobody's in a round may have gone, in that round, from one that was heard
+// late to one that was heard early: it needs a round of its own.
 void Authority::settle() {
   for (const Known& known : peers_) {
-    if (known.state == State::unheard) return;
+    if (known.state == State::unheard) return unclaimed_.clear();
   }
-  if (!has_unclaimed()) {
-    is_confirming_ = false;
-    return;
+  std::erase_if(unclaimed_,
+                [this](Bucket bucket) { return !takes(bucket) || !is_unclaimed(bucket); });
+  while (has_unclaimed()) {
+    if (unclaimed_.empty()) begin_round();
+    for (const Known& known : peers_) {
+      if (known.state == State::heard && known.heard_in != round_) return;
+    }
+    bool changed = false;
+    for (const Bucket bucket : std::exchange(unclaimed_, {})) {
+      ended_[bucket] = highest_[bucket];
+      if (holder_of(bucket) != nullptr) continue;  // a lower epoch has it
+      own_.epochs[bucket] = ++highest_[bucket];
+      own_.copies[bucket] = false;
+      changed = true;
+    }
+    if (changed) ++own_.version.number;
   }
-  if (!is_confirming_) begin_round();
-  for (const Known& known : peers_) {
-    if (known.state == State::heard && known.heard_in != round_) return;
-  }
-  is_confirming_ = false;
-  bool changed = false;
-  for (const Bucket bucket : ours_) {
-    if (own_.epochs[bucket] > 0 || holder_of(bucket) != nullptr) continue;
-    ended_[bucket] = highest_[bucket];
-    if (holder_of(bucket) != nullptr) continue;  // a lower epoch has it
-    own_.epochs[bucket] = ++highest_[bucket];
-    own_.copies[bucket] = false;
-    changed = true;
-  }
-  if (changed) ++own_.version.number;
 }
 
 std::size_t Authority::away() const noexcept {

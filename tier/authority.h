@@ -26,8 +26,9 @@ namespace ringside::tier {
 //      asks the holder, and so does whoever is asked in its place.
 //   2. Holdings are heard from each peer, and not remembered beyond the incarnation that told them.
 //   3. The taker takes a bucket over when every peer has been heard or cannot be reached, and none
-//      that was heard has the authority; twice in a row, since a bucket that changed hands between
-//      two of them was said to be nobody's. It raises the epoch above all that it has heard of.
+//      that was heard has the authority; twice in a row for each bucket, since one that changed
+//      hands between two of them was said to be nobody's. It raises the epoch above all that it has
+//      heard of.
 //   4. Where two have it (after a partition, or for a moment under different topologies), the
 //      higher epoch wins, then the owner in the newest topology, then the name that is first. The
 //      loser lets go; what it has stored are mere copies, which the taker is given too. A replica
@@ -270,6 +271,7 @@ class Authority {
                                  shard::Bucket bucket) const;
   void look_at_gifts(Known& known, SteadyPoint now);
   void settle();
+  [[nodiscard]] bool is_unclaimed(shard::Bucket bucket) const noexcept;
   [[nodiscard]] bool has_unclaimed() const noexcept;
   void begin_round();
   void yield_to(const Known& known);
@@ -281,8 +283,9 @@ class Authority {
   std::vector<Epoch> highest_;       // that was heard of, by bucket
   std::vector<Epoch> ended_;         // the highest when we found that nobody has it any more
   Holdings own_;
-  unsigned round_ = 0;          // of hearing all; the present one
-  bool is_confirming_ = false;  // in it: that buckets which are ours are nobody's
+  unsigned round_ = 0;  // of hearing all; the present one
+  // What it is for: of ours, nobody's when it began and ever since. Empty: there is no round.
+  std::vector<shard::Bucket> unclaimed_;
   struct Given {
     std::string to;                   // who has not said yet that it has it
     std::uint64_t taken_back_in = 0;  // in this version of ours; 0: it has not been

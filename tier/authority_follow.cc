@@ -16,7 +16,10 @@ void Authority::follow(const MembershipPointer& membership) {
   renumber(before_it);
   ours_ = takers_.buckets_of(own_name_);
   std::vector<Known> before = std::exchange(peers_, {});
-  if (!takers_.has_any()) return drop_gifts_to_nowhere();
+  if (!takers_.has_any()) {
+    unclaimed_.clear();
+    return drop_gifts_to_nowhere();
+  }
   for (Peer& peer : peers_of(*membership, own_name_)) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Known& known) {
       return known.peer.name == peer.name;
@@ -64,6 +67,7 @@ void Authority::renumber(const MembershipPointer& before) {
     std::fill(highest_.begin(), highest_.end(), Epoch{0});
     std::fill(ended_.begin(), ended_.end(), Epoch{0});
     given_.clear();
+    unclaimed_.clear();
     taken_back_in_ = own_.version.number + 1;  // which is the version below
     for (Known& known : peers_) {
       if (known.state == State::heard) known.state = State::unheard;

@@ -110,8 +110,9 @@ bool NumberSet::contains_all_of(const NumberSet& other) const noexcept {
   if (!std::all_of(other.beyond_.begin(), other.beyond_.end(), has)) return false;
   if (other.up_to_ <= up_to_) return true;
   if (other.up_to_ - up_to_ > beyond_.size()) return false;
-  for (std::uint64_t number = up_to_ + 1; number <= other.up_to_; ++number) {
-    if (!contains(number)) return false;
+  // Counted from 1: the last number may be the greatest that there is.
+  for (std::uint64_t ahead = 1; ahead <= other.up_to_ - up_to_; ++ahead) {
+    if (!contains(up_to_ + ahead)) return false;
   }
   return true;
 }

@@ -145,6 +145,18 @@ TEST(MovedResponse, WhatCanNotBeStoredIsBelievedForAsLongAsItWas) {
   EXPECT_TRUE(left.empty());
 }
 
+// Each core has a time of its own.
+TEST(MovedResponse, AMarkThatAnotherCoreMadeALittleLaterIsRead) {
+  const SteadyPoint now{Milliseconds{1'000}};
+  std::string batch;
+  const UncacheableKeys::Mark mark{7, 3, now + limits::uncacheable_ttl + Milliseconds{5}};
+  append_moved(batch, mark, now);
+  std::string_view left = batch;
+  const auto item = take_moved(left, {TimePoint{}, now});
+  ASSERT_TRUE(item) << item.error().message;
+  EXPECT_EQ(std::get<UncacheableKeys::Mark>(*item).until, now + limits::uncacheable_ttl);
+}
+
 TEST(MovedResponse, WhatIsNoneIsRefused) {
   const std::string whole = moved(some_key(), *response_of("body"));
   const std::string line = whole.substr(0, whole.find('\n') + 1);

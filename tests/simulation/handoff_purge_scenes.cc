@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,6 +105,35 @@ void unsafe_methods_in_mid_move(std::uint64_t seed) {
     for (const std::string& target : targets) scene.expect_new(target);
   }
   scene.expect_all_else_is_there();
+}
+
+// It keeps what it holds, and says nothing. What an unsafe method makes invalid is removed
+// elsewhere all the same, in time, and what has not changed stays where it is.
+void leaver_hangs(std::uint64_t seed) {
+  ChangingScene scene(seed);
+  const std::size_t leaver = scene.world.random().below(4);
+  std::vector<std::string> pages;  // that others hold
+  for (std::size_t number = 0; number < scene.pages; ++number) {
+    const std::string target = ChangingScene::page(number);
+    if (scene.tier.owner_of(fmt::format("ZZ\n{}\n", target)) != leaver) pages.push_back(target);
+  }
+  if (pages.empty()) return;
+  scene.tier.remove(leaver);
+  scene.tier.part();
+  scene.world.freeze(scene.tier.replica_machine(leaver));
+  for (std::size_t index = 0; index < scene.tier.replicas(); ++index) {
+    if (index != leaver) scene.tier.tell_replica(index);
+  }
+  for (std::size_t index = 0; index < scene.tier.sidecars(); ++index) scene.tier.publish(index);
+  scene.tier.origin().renew();
+  const std::string changed = pages[scene.world.random().below(pages.size())];
+  EXPECT_EQ(scene.author.ask(scene.any_sidecar(), post_request(changed)).reply.status, 200);
+  scene.expect_new(changed);
+  for (const std::string& target : pages) {
+    if (target == changed) continue;
+    EXPECT_EQ(scene.client.get(scene.any_sidecar(), target).reply.status, 200);
+    EXPECT_EQ(scene.tier.origin().fetches(target), 1U) << target;
+  }
 }
 
 // No sidecar tells others of what that removes, be the replica the page's owner, its holder or
@@ -259,6 +289,7 @@ constexpr auto scenes_of_purges = std::to_array<HandoffScene>({
     {"PagesChangeWhileReplicasRestart", pages_change_while_replicas_restart, 20},
     {"OneSidecarNeverHearsOfIt", one_sidecar_never_hears_of_it, 20},
     {"UnsafeMethodsInMidMove", unsafe_methods_in_mid_move, 20},
+    {"LeaverHangs", leaver_hangs, 10},
     {"OneReplicaAloneIsAsked", one_replica_alone_is_asked, 20},
     {"NewcomerIsNotKnownYet", newcomer_is_not_known_yet, 10},
     {"HolderSleepsThroughAPurge", holder_sleeps_through_a_purge, 10},

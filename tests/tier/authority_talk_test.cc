@@ -101,6 +101,36 @@ TEST(AuthorityTalk, OnlyATakerThatHasNotHeardAllIsUndecided) {
       << "it is b's to take";
 }
 
+// 1. A round begins, for another bucket, and c is heard in it; 2. b gives c this bucket; 3. b is
+// heard.
+TEST(AuthorityTalk, WhatBecomesNobodysInTheMidstOfARoundIsNotTakenWithIt) {
+  const auto membership = membership_of({"a", "b", "c"});
+  std::vector<Bucket> ours;
+  for (std::size_t i = 0; i < shard::bucket_count && ours.size() < 2; ++i) {
+    const auto bucket = static_cast<Bucket>(i);
+    if (membership->topology->bucket_owners()[i] == 0) ours.push_back(bucket);
+  }
+  const std::vector<Epoch> nothing(shard::bucket_count);
+  std::vector<Epoch> epochs = nothing;
+  epochs[ours[0]] = 2;
+  Authority authority("a", 1);
+  authority.follow(membership);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("b", {{2, 1}, epochs}, {}, start);
+  authority.heard("c", {{3, 1}, nothing}, {}, start);
+  static_cast<void>(authority.take_due(start));
+  authority.heard("c", {{3, 1}, nothing}, {}, start);
+  authority.heard("b", {{2, 2}, nothing}, {}, start);
+  EXPECT_GT(authority.own().epoch(ours[1]), 0U);
+  EXPECT_EQ(authority.own().epoch(ours[0]), 0U) << "it is c's by now";
+  const SteadyPoint later = start + limits::holdings_interval;
+  static_cast<void>(authority.take_due(later));
+  epochs[ours[0]] = 3;
+  authority.heard("c", {{3, 2}, epochs}, {}, later);
+  authority.heard("b", {{2, 2}, nothing}, {}, later);
+  EXPECT_EQ(authority.direction(ours[0]).holder->name, "c");
+}
+
 TEST(AuthorityTalk, WhoDeniesABucketIsDoubtedIfItHadSaidThatItHasIt) {
   const auto membership = membership_of({"a", "b"});
   const Bucket bucket = bucket_of_owner(membership, "b");

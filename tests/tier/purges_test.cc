@@ -44,15 +44,17 @@ TEST(NumberSet, HoldsWhatItHolds) {
     std::string_view other;
     bool has_all;
   };
-  for (const Case& one : std::initializer_list<Case>{{"7", "7", true},
-                                                     {"7", "3", true},
-                                                     {"7", "8", false},
-                                                     {"7+9", "7+9", true},
-                                                     {"7+9", "9", false},
-                                                     {"7+8+9", "9", true},
-                                                     {"9", "7+9", true},
-                                                     {"9", "7+10", false},
-                                                     {"0", "18446744073709551615", false}}) {
+  for (const Case& one : std::initializer_list<Case>{
+           {"7", "7", true},
+           {"7", "3", true},
+           {"7", "8", false},
+           {"7+9", "7+9", true},
+           {"7+9", "9", false},
+           {"7+8+9", "9", true},
+           {"9", "7+9", true},
+           {"9", "7+10", false},
+           {"0", "18446744073709551615", false},
+           {"18446744073709551614+18446744073709551615", "18446744073709551615", true}}) {
     const auto set = NumberSet::parse(one.set);
     const auto other = NumberSet::parse(one.other);
     EXPECT_EQ(set->contains_all_of(*other), one.has_all) << one.set << " " << one.other;

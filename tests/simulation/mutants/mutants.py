@@ -32,6 +32,7 @@ AUTHORITY, TALK = "tier/authority.cc", "tier/authority_talk.cc"
 FOLLOW = "tier/authority_follow.cc"
 SOURCE, MOVES = "cache/bucket_source.cc", "cache/bucket_moves.cc"
 HOLDER, HANDLER = "cache/holder.cc", "cache/handler.cc"
+BUCKETS = "cache/handler_buckets.cc"
 RELAY, STORE = "cache/purge_relay.cc", "cache/store.cc"
 
 MUTANTS = (
@@ -127,7 +128,7 @@ MUTANTS = (
         100,
         (
             Edit(
-                HANDLER,
+                BUCKETS,
                 "if (fields.has(http::internal::instead_of)) return std::nullopt;",
                 "if (!MUTANT && fields.has(http::internal::instead_of)) return std::nullopt;",
             ),
