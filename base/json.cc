@@ -127,6 +127,9 @@ std::string words_for(const JsonFault& fault, std::string_view text) {
 }  // namespace
 
 std::optional<JsonFault> read_json(std::string_view text, const JsonTerms& terms, json& into) {
+  // The parser takes a zero byte for the end, and none may stand in JSON (RFC 8259 §7).
+  const std::size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) return JsonFault{Kind::no_json, zero + 1, {}};
   Keeper keeper(terms, into);
   json::sax_parse(text, &keeper);
   return keeper.fault();

@@ -92,9 +92,13 @@ Result<std::size_t> only_shard(const shard::Topology& topology, const CutRequest
     if (shards[i].route == route) meant.push_back(i);
   }
   if (!meant.empty() && (scheme == "ascending" || meant.size() == 1)) return meant.back();
-  return invalid_input(
-      fmt::format("which of {} shards? Give its number or its name", meant.size()));
+  return invalid_input(fmt::format("which of {} shards? Give its number or its name{}",
+                                   meant.size(),
+                                   scheme == "range" ? ", or --at with a key in it" : ""));
 }
+
+// A cut makes so many shards of one at most, whatever the scheme.
+constexpr std::size_t shards_made_most = 2;
 
 // Which shard is cut, and by which scheme.
 struct Meant {
@@ -259,6 +263,8 @@ Result<shard::State> state_after(const shard::Topology& topology, const CutReque
     return invalid_input(fmt::format("to: there is no replica {}", quotation(name)));
   }
   const bool is_placed = meant->scheme == "directory" && !cut.at.empty();
+  // It is refused, and to find an owner for each would take long.
+  if (!is_placed && cut.at.size() > shards_made_most) return shard::cut_state(topology, cut);
   if (is_placed && topology.members().empty() && cut.owners.size() < cut.at.size()) {
     return Error{ErrorKind::refused, ErrorSource::ourselves, Retry::yes,
                  "to: the replicas are not known here yet; ask again in a moment"};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/limits.h"
 #include "shard/ascending.h"
 #include "shard/by_route.h"
 #include "shard/directory.h"
@@ -167,6 +168,10 @@ Result<Schemes> parse_schemes(std::string_view text) {
     const std::size_t next = std::min(text.find(',', at + 1), text.size());
     auto one = parse_route_scheme(text.substr(at + 1, next - at - 1));
     if (!one) return one.error();
+    if (schemes.of_routes.size() == limits::routes) {
+      return invalid_input(
+          fmt::format("more than {} routes have schemes of their own", limits::routes));
+    }
     if (schemes.find(one->route) != nullptr) {
       return invalid_input(fmt::format("route {} has two schemes; give it one", one->route));
     }
@@ -205,8 +210,10 @@ Result<State> cut_state(const Topology& topology, const Cut& cut) {
     return invalid_input(
         fmt::format("there is no shard {}; there are {}", cut.shard, state.shards.size()));
   }
-  return schemes->of_routes.empty() ? schemes->own.cut(state, cut)
-                                    : cut_by_route(*schemes, state, cut);
+  // All others stay where they are.
+  const State named = topology.state_with_owners();
+  return schemes->of_routes.empty() ? schemes->own.cut(named, cut)
+                                    : cut_by_route(*schemes, named, cut);
 }
 
 std::optional<std::vector<std::string>> where_to_cut(const Topology& topology, std::size_t shard,

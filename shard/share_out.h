@@ -23,10 +23,15 @@ struct ShareOut {
 //   4. Members that are named for nothing come one by one, in order. Each takes its share by
 //      weight, rounded down, one by one from who has the most for its weight, and of that one's
 //      first what it was not named for.
+//   5. Where nobody is named for anything, one without a weight comes, too, as if it had the least
+//      that anybody has, unless it is behind all others, and then goes: who has the least for its
+//      weight takes what it had, of equals who had it before.
 //
-// So the last to come takes its share when it joins and gives just that when it leaves, and what a
-// member was named for goes nowhere else while it is there. Requires a member with a weight, or
-// gives nothing to nobody.
+// So the last to come takes its share when it joins and gives just that when it leaves, a member
+// that drains gives what it had and nothing else moves, and what a member was named for goes
+// nowhere else while it is there. One that leaves from the middle of the order, where nobody is
+// named, moves much else: all count anew. Requires a member with a weight, or gives nothing to
+// nobody.
 [[nodiscard]] ShareOut share_out(std::span<const Member> members, std::span<const Shard> shards);
 
 }  // namespace ringside::shard

@@ -173,8 +173,24 @@ bool Topology::extends(const Topology& before) const noexcept {
                     });
 }
 
-State Topology::state_to_keep() const {
+State Topology::state_with_owners() const {
   State state = state_;
+  const auto schemes = parse_schemes(scheme());
+  if (!schemes || bucket_owners_.empty()) return state;
+  for (std::size_t i = 0; i < state.shards.size(); ++i) {
+    Shard& shard = state.shards[i];
+    const SchemeEntry* const entry = schemes->find(shard.route);
+    if (entry == nullptr || entry->name == "directory") continue;  // whose keys stay where they are
+    shard.owner = members_[bucket_owners_[first_shard() + i]].name;
+  }
+  return state;
+}
+
+State Topology::state_to_keep() const {
+  const bool are_owners_named =
+      std::any_of(state_.shards.begin(), state_.shards.end(),
+                  [](const Shard& shard) { return !shard.owner.empty(); });
+  State state = are_owners_named ? state_with_owners() : state_;
   if (auto table = scheme_->table_to_keep(); !table.empty()) state.table = std::move(table);
   return state;
 }

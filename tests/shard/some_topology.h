@@ -50,4 +50,9 @@ inline const std::string& owner_name(const Topology& topology, const ShardKey& k
   return topology.members()[topology.owner(key)].name;
 }
 
+inline std::vector<Member> without(std::vector<Member> members, std::size_t index) {
+  members.erase(members.begin() + static_cast<std::ptrdiff_t>(index));
+  return members;
+}
+
 }  // namespace ringside::shard

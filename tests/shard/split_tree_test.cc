@@ -55,12 +55,32 @@ TEST(SplitTree, GivesALeafItsNumberAndItsHalfTheNext) {
   const auto before = topology_of(caches(3), "split-tree", tree_of(2));
   const auto state = cut_state(*before, {1, {}, {"cache-2"}});
   ASSERT_TRUE(state);
-  EXPECT_EQ(state->shards[1], (Shard{"shard_1_1", "", std::nullopt}));
+  EXPECT_EQ(state->shards[1], (Shard{"shard_1_1", "cache-1", std::nullopt}));
   EXPECT_EQ(state->shards[2], (Shard{"shard_1_3", "cache-2", 1}));
   const auto after = topology_of(caches(3), "split-tree", *state);
   EXPECT_TRUE(after->extends(*before));
   EXPECT_EQ(owner_name(*after, key_of("3\n")), "cache-2");
   EXPECT_EQ(after->bucket_for(key_of("5\n")), 1);
+}
+
+// Nobody is named for anything at first, and with one shard more all would count anew.
+TEST(SplitTree, ACutMovesNothingElse) {
+  const auto before = topology_of(caches(4), "split-tree", first_tree());
+  for (const std::size_t shard : {2U, 3U, 40U}) {
+    const auto state = cut_state(*before, {shard, {}, {"cache-0"}});
+    ASSERT_TRUE(state);
+    const auto after = topology_of(caches(4), "split-tree", *state);
+    for (std::size_t i = 0; i < before->bucket_owners().size(); ++i) {
+      EXPECT_EQ(after->bucket_owners()[i], before->bucket_owners()[i]) << shard << " " << i;
+    }
+    // Nor does a member that leaves from the middle from then on.
+    const auto left = topology_of(without(caches(4), 1), "split-tree", after->state_to_keep());
+    for (std::size_t i = 0; i < after->bucket_owners().size(); ++i) {
+      if (after->bucket_owners()[i] == 1) continue;
+      EXPECT_EQ(left->members()[left->bucket_owners()[i]].name,
+                after->members()[after->bucket_owners()[i]].name);
+    }
+  }
 }
 
 TEST(SplitTree, RefusesTreesThatAreNone) {

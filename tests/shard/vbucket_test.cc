@@ -156,11 +156,6 @@ TopologyPointer next_of(const Topology& present, std::vector<Member> members) {
   return topology_of(std::move(members), "vbucket", present.state_to_keep());
 }
 
-std::vector<Member> without(std::vector<Member> members, std::size_t index) {
-  members.erase(members.begin() + static_cast<std::ptrdiff_t>(index));
-  return members;
-}
-
 TEST(VBucketTable, StaysAsItIsWhileTheMembersDo) {
   std::vector<Member> members = caches(11);
   members[3].weight = 4;
