@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/quotation.h"
+#include "program/key_text.h"
 #include "program/quantities.h"
 
 namespace ringside::program {
@@ -85,7 +86,7 @@ std::string shards_text(const Plan& plan, const PlannedMove& move) {
     if (count++ == numbers_shown) return out + ", …";
     out += count == 1 ? ": " : ", ";
     if (!shard->route.empty()) out += shard->route + " ";
-    out += quotation(shard->at);
+    out += quotation(key_text_of_at(shard->at));
   }
   return out;
 }

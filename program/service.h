@@ -103,8 +103,12 @@ class Service {
 
 // Why a state is refused that another process writes.
 [[nodiscard]] inline Error not_ours_to_cut(const Configuration& configuration) {
-  const std::string writer =
-      configuration.state_writer ? configuration.state_writer->text() : "nobody";
+  if (!configuration.state_writer) {
+    return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
+                 "state: nobody writes which shards there are; give the addresses of all processes "
+                 "to `ringside split --admin`, or set --state-writer"};
+  }
+  const std::string writer = configuration.state_writer->text();
   return Error{ErrorKind::refused, ErrorSource::client, Retry::no,
                fmt::format("state: {} writes which shards there are; ask there, such as by "
                            "`ringside split --admin {}`",

@@ -16,15 +16,16 @@ namespace {
 constexpr int was_cut = 200;
 constexpr int nobody_writes = 404;
 
-// Those that are new, or are not as they were.
+// Those that are new, or are not as they were. A cut names owners that nobody had named: they stay.
 void print_shards(const std::vector<shard::Shard>& before,
                   const std::vector<shard::Shard>& shards) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    if (i < before.size() && shards[i] == before[i]) continue;
+    const bool was_there = i < before.size() && shards[i].at == before[i].at;
+    const bool stays = was_there && (before[i].owner.empty() || before[i].owner == shards[i].owner);
+    if (stays) continue;
     const std::string& route = shards[i].route;
     fmt::print("           {} {}{} of {}\n", i, route.empty() ? "" : route + " ",
-               quotation(key_text_of_at(shards[i].at)),
-               shards[i].owner.empty() ? "nobody in particular" : shards[i].owner);
+               quotation(key_text_of_at(shards[i].at)), shards[i].owner);
   }
 }
 

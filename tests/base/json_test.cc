@@ -25,6 +25,9 @@ TEST(Json, TellsWhereItIsNone) {
   EXPECT_NE(wrong_with("{\n  \"a\": b}").find("line 2, column 8"), std::string::npos)
       << wrong_with("{\n  \"a\": b}");
   EXPECT_NE(wrong_with("").find("line 1, column 1"), std::string::npos);
+  const std::string behind_a_zero("{}\n\0{]", 6);
+  EXPECT_NE(wrong_with(behind_a_zero).find("line 2, column 1"), std::string::npos)
+      << wrong_with(behind_a_zero);
 }
 
 TEST(Json, RefusesAKeyThatStandsTwiceInOneObject) {

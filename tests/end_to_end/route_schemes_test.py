@@ -83,7 +83,7 @@ class OfOneProcess(RouteSchemes):
         self.assertEqual(
             self.shards(tier, "users"),
             [
-                {"route": "users", "at": ""},
+                {"route": "users", "at": "", "owner": "cache-0"},
                 {"route": "users", "at": "60", "owner": "cache-3", "parent": 64},
                 {"route": "users", "at": "90", "owner": "cache-7", "parent": 65},
             ],

@@ -69,6 +69,14 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     // Who had given a bucket to a newcomer that it had not heard yet did not tell of it, and who
     // did not know the newcomer took the bucket over as nobody's.
     {"StatefulSetIsMadeAnew", 20'000'410},
+    // A fill waited for a move at the holder, which gave the bucket to the asker meanwhile: each
+    // then waited for the other's flight, until both timed out (504), or the page was fetched
+    // twice.
+    {"ShardsAreCutWhileMembersChange", 41'000'114},
+    {"ShardsAreCutWhileMembersChange", 41'000'156},
+    {"ShardsAreCutWhileMembersChange", 41'000'234},
+    // What became nobody's in the midst of a round of questions was taken over at its end.
+    {"ChangesOverlap", 41'000'167},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {
