@@ -39,8 +39,8 @@ FlightTable::Joined Fetch::join() {
 
 Task<Fetch::From> Fetch::run() {
   const SteadyPoint deadline = core_.core.steady_now() + context_.time_allowed;
-  // A fill has waited before it was settled who answers it.
-  if (!context_.fills_peer) {
+  // Who waits for a fill has waited before it was settled who answers it: of slices, once for all.
+  if (!context_.fills_peer || purpose_ == Purpose::refresh) {
     static_cast<void>(co_await wait_for_move(core_, settings_, context_, deadline));
   }
   for (unsigned round = 0; round < limits::flight_rounds; ++round) {

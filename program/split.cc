@@ -25,7 +25,8 @@ void print_shards(const std::vector<shard::Shard>& before,
     if (stays) continue;
     const std::string& route = shards[i].route;
     fmt::print("           {} {}{} of {}\n", i, route.empty() ? "" : route + " ",
-               quotation(key_text_of_at(shards[i].at)), shards[i].owner);
+               quotation(key_text_of_at(shards[i].at)),
+               shards[i].owner.empty() ? "nobody in particular" : shards[i].owner);
   }
 }
 

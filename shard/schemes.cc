@@ -210,7 +210,7 @@ Result<State> cut_state(const Topology& topology, const Cut& cut) {
     return invalid_input(
         fmt::format("there is no shard {}; there are {}", cut.shard, state.shards.size()));
   }
-  // All others stay where they are.
+  // All other shards stay where they are.
   const State named = topology.state_with_owners();
   return schemes->of_routes.empty() ? schemes->own.cut(named, cut)
                                     : cut_by_route(*schemes, named, cut);

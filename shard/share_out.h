@@ -27,11 +27,11 @@ struct ShareOut {
 //      that anybody has, unless it is behind all others, and then goes: who has the least for its
 //      weight takes what it had, of equals who had it before.
 //
-// So the last to come takes its share when it joins and gives just that when it leaves, a member
-// that drains gives what it had and nothing else moves, and what a member was named for goes
-// nowhere else while it is there. One that leaves from the middle of the order, where nobody is
-// named, moves much else: all count anew. Requires a member with a weight, or gives nothing to
-// nobody.
+// So the last to come takes its share when it joins and gives just that when it leaves, and what a
+// member was named for goes nowhere else while it is there. Where nobody is named, one that drains
+// gives what it had and nothing else moves, if all others have the same weight; one that leaves
+// from the middle of the order moves much else, drained or not: all count anew. Requires a member
+// with a weight, or gives nothing to nobody.
 [[nodiscard]] ShareOut share_out(std::span<const Member> members, std::span<const Shard> shards);
 
 }  // namespace ringside::shard

@@ -187,10 +187,7 @@ State Topology::state_with_owners() const {
 }
 
 State Topology::state_to_keep() const {
-  const bool are_owners_named =
-      std::any_of(state_.shards.begin(), state_.shards.end(),
-                  [](const Shard& shard) { return !shard.owner.empty(); });
-  State state = are_owners_named ? state_with_owners() : state_;
+  State state = state_;
   if (auto table = scheme_->table_to_keep(); !table.empty()) state.table = std::move(table);
   return state;
 }

@@ -94,13 +94,12 @@ class Topology {
   [[nodiscard]] std::string_view scheme() const noexcept { return scheme_->name(); }
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
-  // state(), in which each shard names its present owner. A topology of it and the same members has
-  // the same owners, and what changes then moves nothing else. Keys of a directory are named
-  // anyway.
+  // state(), in which each shard names its present owner, so that a cut moves nothing else. Where
+  // there are as many shards as members, a topology of it and the same members has the same owners.
+  // Keys of a directory are named anyway.
   [[nodiscard]] State state_with_owners() const;
   // What its writer keeps, so that the next change goes from here: state(), with the table that is
-  // in use, where the scheme has one, and with owners, where it names any. A topology of it and the
-  // same members has the same owners.
+  // in use, where the scheme has one. A topology of it and the same members has the same owners.
   [[nodiscard]] State state_to_keep() const;
   // Whether the scheme says in which bucket a key is, and not the key's hash alone.
   [[nodiscard]] bool finds_buckets() const noexcept { return numbering_ != 0; }

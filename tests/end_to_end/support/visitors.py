@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+import http.client
 import itertools
 import threading
 
@@ -18,6 +19,7 @@ COUNTRY_OF = {
 CLIENTS = tuple(COUNTRY_OF)
 HOST = "www.example.com"
 THREADS = 4
+BROKEN_OFF = 0  # in the place of a status: the answer did not end
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +69,12 @@ class Visitors:
                 number = len(cold)
                 cold.append(Visit(f"{self._cold}/{number}", CLIENTS[number % len(CLIENTS)]))
                 for visit in (self._visits[number * 7 % len(self._visits)], cold[-1]):
-                    answer = visit.make(client)
+                    try:
+                        answer = visit.make(client)
+                    except (http.client.HTTPException, OSError):
+                        client.close()  # the next request opens another connection
+                        wrong.append((visit, BROKEN_OFF))
+                        continue
                     if not visit.is_right(answer):
                         wrong.append((visit, answer.status))
         return cold, wrong
