@@ -142,16 +142,17 @@ class Hands {
   void let_go(MemberIndex leaver) {
     is_here_[leaver] = false;
     weight_ -= weights_[leaver];
-    const auto shards = std::exchange(by_member_[leaver], {});
-    for (auto shard = shards.rbegin(); shard != shards.rend(); ++shard) {
+    std::vector<std::size_t> shards = std::exchange(by_member_[leaver], {});
+    std::reverse(shards.begin(), shards.end());
+    for (const std::size_t shard : shards) {
       MemberIndex taker = who_has_least();
-      for (const MemberIndex had : had_before_[*shard]) {
+      for (const MemberIndex had : had_before_[shard]) {
         const bool has_as_little =
             by_member_[had].size() * weights_[taker] <= by_member_[taker].size() * weights_[had];
         if (is_here_[had] && has_as_little) taker = had;
       }
-      give(*shard, taker);
-      out_.before[*shard] = taker;
+      give(shard, taker);
+      out_.before[shard] = taker;
     }
     for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
       if (out_.before[shard] == leaver) out_.before[shard] = out_.owners[shard];

@@ -147,14 +147,14 @@ TEST(MovedResponse, WhatCanNotBeStoredIsBelievedForAsLongAsItWas) {
 
 // Each core has a time of its own.
 TEST(MovedResponse, AMarkThatAnotherCoreMadeALittleLaterIsRead) {
-  const SteadyPoint now{Milliseconds{1'000}};
+  const SteadyPoint asked{Milliseconds{1'000}};
   std::string batch;
-  const UncacheableKeys::Mark mark{7, 3, now + limits::uncacheable_ttl + Milliseconds{5}};
-  append_moved(batch, mark, now);
+  const UncacheableKeys::Mark mark{7, 3, asked + limits::uncacheable_ttl + Milliseconds{5}};
+  append_moved(batch, mark, asked);
   std::string_view left = batch;
-  const auto item = take_moved(left, {TimePoint{}, now});
+  const auto item = take_moved(left, {now, asked});
   ASSERT_TRUE(item) << item.error().message;
-  EXPECT_EQ(std::get<UncacheableKeys::Mark>(*item).until, now + limits::uncacheable_ttl);
+  EXPECT_EQ(std::get<UncacheableKeys::Mark>(*item).until, asked + limits::uncacheable_ttl);
 }
 
 TEST(MovedResponse, WhatIsNoneIsRefused) {
