@@ -110,10 +110,10 @@ constexpr size_t move_order_rows = 256;
 // {} times, {} apart | a purge that a leaver has not confirmed is not told to it again
 constexpr unsigned relay_tries = 3;
 constexpr Milliseconds relay_pause{250};
-// {} for all leavers to confirm what an unsafe method has made invalid, {} a purge | it is
-// confirmed without them; who tells us waits for `invalidation_timeout`, and for a purge for longer
+// {} for all to confirm what an unsafe method has made invalid and is told on to them; a purge has
+// the time of all tries | it is confirmed without them: who tells us waits for
+// `invalidation_timeout`, and for a purge for longer
 constexpr Milliseconds relay_patience{500};
-constexpr Milliseconds relay_patience_of_purges{4'000};
 
 // # Purges between replicas
 

@@ -297,7 +297,7 @@ Task<void> Handler::purge(http::Response& response) {
     const PurgeLog::Applying applying(core.shared.purges, context.purge, core.core.steady_now());
     removed = co_await purge_by_steps(core, purged_prefix(purged));
   }
-  const auto not_relayed = co_await relay(transaction_, limits::relay_patience_of_purges);
+  const auto not_relayed = co_await relay(transaction_, patience_of_all_tries);
   make_purge_response(response, removed, transaction_.now());
   for (const auto& name : not_relayed) response.fields.add(http::internal::not_relayed, name);
   transaction_.tell_topology(response);

@@ -176,7 +176,7 @@ Task<PurgeReport> purge_everywhere(CoreState& core, http::PurgeTarget purged) {
     const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
     report.removed = co_await purge_by_steps(core, purged_prefix(stored));
   }
-  Relay relay(core, purge.number(), limits::relay_patience_of_purges);
+  Relay relay(core, purge.number(), patience_of_all_tries);
   relay.method = "PURGE";
   relay.host = purged.host;
   if (purged.scope == Scope::uri) relay.target = {purged.path_and_query, {}, false};
@@ -196,7 +196,7 @@ Task<void> tell_peers(CoreState& core, const std::string& host,
     const PurgeLog::Applying applying(core.shared.purges, purge.number(), core.core.steady_now());
     invalidate_uris(core.shared, *core.settings, host, targets);
   }
-  Relay relay(core, purge.number(), limits::relay_patience_of_purges);
+  Relay relay(core, purge.number(), patience_of_all_tries);
   relay.host = host;
   for (const std::string& target : targets) relay.fields.add(http::internal::invalidate, target);
   static_cast<void>(co_await tell_all(core, relay));

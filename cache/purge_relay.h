@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/task.h"
 #include "cache/purge_report.h"
 #include "cache/transaction.h"
@@ -19,6 +20,9 @@ namespace ringside::cache {
 // over: then the names of those who have not, who are asked soon whether they are still there.
 // Nothing is done where the request is no such, or was relayed itself.
 Task<std::vector<std::string>> relay(const Transaction& transaction, Milliseconds patience);
+// As long as all tries may take.
+inline constexpr Milliseconds patience_of_all_tries =
+    limits::relay_tries * (limits::invalidation_timeout + limits::relay_pause);
 
 // What a PURGE means.
 [[nodiscard]] http::PurgeTarget purged_by(const Transaction& transaction);

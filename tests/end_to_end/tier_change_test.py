@@ -105,6 +105,15 @@ class TierChange(Tier):
         again = {key: count for key, count in fetches.items() if count > 1}
         self.assertEqual(again, {})
 
+    def expect_that_the_last_can_end(self) -> None:
+        """It is told to, and all answers were right."""
+        last = self.replicas.pop()
+        last.signal(signal.SIGTERM)
+        self.change()
+        self.assertEqual(last.wait(), 0)
+        self.expect_that_it_ends()
+        self.assertEqual(self.visitors.end(), [])
+
     def add_replica(self):
         newcomer = self.cache(f"cache-{len(self.replicas)}", self.source)
         self.replicas.append(newcomer)
@@ -121,12 +130,7 @@ class OfARing(TierChange):
         self.change()
         self.expect_that_it_ends()
         self.assertGreater(newcomer.metric("ringside_store_entries"), len(VISITS) // 40)
-        self.replicas.pop()
-        newcomer.signal(signal.SIGTERM)
-        self.change()
-        self.assertEqual(newcomer.wait(), 0)
-        self.expect_that_it_ends()
-        self.assertEqual(self.visitors.end(), [])
+        self.expect_that_the_last_can_end()
 
     def test_many_more_and_then_they_are_members_no_more(self):
         while len(self.replicas) < MANY:
@@ -189,12 +193,7 @@ class OfOtherSchemes(TierChange):
                 self.expect_that_it_ends()
                 self.assertGreater(newcomer.metric("ringside_moved_responses_total"), 0)
                 self.weights = {light.name: 0}
-                self.replicas.pop()
-                newcomer.signal(signal.SIGTERM)
-                self.change()
-                self.assertEqual(newcomer.wait(), 0)
-                self.expect_that_it_ends()
-                self.assertEqual(self.visitors.end(), [])
+                self.expect_that_the_last_can_end()
                 for process in (*self.fronts, *self.replicas):
                     process.stop()
 
