@@ -118,8 +118,12 @@ def wait_for(what: str, is_so, settled_s: float = 0) -> float:
     return since - begun
 
 
-def stored_at(admin: int) -> int:
+def metric(admin: int, family: str) -> int:
     for line in ask(admin, "GET", "/metrics")[1].splitlines():
-        if line.startswith("ringside_store_entries"):
+        if line.startswith(family):
             return int(float(line.split()[-1]))
-    raise BenchError("/metrics has no ringside_store_entries")
+    raise BenchError(f"/metrics has no {family}")
+
+
+def stored_at(admin: int) -> int:
+    return metric(admin, "ringside_store_entries")

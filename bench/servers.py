@@ -15,7 +15,8 @@ from peers import start_nginx
 MAX_AGE_S = 3600
 HELPER = pathlib.Path(__file__).with_name("slow_origin.py")
 
-# /SIZE/anything is SIZE bytes that may be stored for an hour; /large a GiB that may not.
+# /SIZE/anything is SIZE bytes that may be stored for an hour, and takes a POST; /large a GiB that
+# may not be stored.
 ORIGIN = """
   server {{
     listen 127.0.0.1:{port} backlog=4096;
@@ -51,7 +52,8 @@ def start_origin(machine: Machine, sizes: set[int]) -> int:
     with (home / "bodies" / "large.bin").open("wb") as file:
         file.truncate(LARGE_BYTES)
     locations = "\n".join(
-        f"    location /{size}/ {{ try_files /{size}.bin =404; }}" for size in sorted(sizes))
+        f"    location /{size}/ {{ if ($request_method = POST) {{ return 204; }} "
+        f"try_files /{size}.bin =404; }}" for size in sorted(sizes))
     port, helper = free_ports(2)
     group.start("origin", [sys.executable, "-B", str(HELPER), str(helper)], machine.load_core,
                 home / "helper.log", [helper])

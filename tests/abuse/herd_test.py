@@ -18,7 +18,7 @@ import unittest
 
 from abuse import Abuse
 from support import WAIT_S, Tier, wait_until
-from support.memory import MIB, cpu_s, peak_resident_bytes
+from support.memory import MIB, cpu_s, is_sanitized, peak_resident_bytes
 from support.program import die_with_parent, raise_open_files
 from support.wire import Wire, request
 
@@ -136,7 +136,12 @@ class HerdAtATier(SlowObject, Abuse):
         self.gate.set()
         self.watch()
         self.judge(honest, f"{len(crowd)} non-readers of one object of {OBJECT_BYTES // MIB} MiB")
-        self.assertEqual(self.source.count("/large"), 1)
+        self.assertIn(self.source.count("/large"), self.fetches_allowed(front))
+
+    @staticmethod
+    def fetches_allowed(front) -> range:
+        """One; under a sanitizer a busy replica may be taken for dead, and the other one fetches."""
+        return range(1, 3 if is_sanitized() and front.has_passed_over() else 2)
 
 
 if __name__ == "__main__":

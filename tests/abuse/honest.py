@@ -2,6 +2,7 @@
 
 Of their requests most are for few targets, hits after the first time; one in ten is a miss.
 Connections are kept for a while and then made anew, so that who is not let in is noticed.
+They go on until enough has been asked to judge by, however slow the machine is.
 """
 
 import http.client
@@ -16,6 +17,7 @@ PAUSE_S = 0.002
 STORED = 50
 MISS_EVERY = 10
 REQUESTS_OF_A_CONNECTION = 20
+ENOUGH = 101
 SHOWN = 5
 
 
@@ -31,7 +33,7 @@ class Honest:
     def work(self, worker: int, is_over) -> None:
         connection = None
         number = 0
-        while not is_over():
+        while not (is_over() and self.has_enough()):
             if number % REQUESTS_OF_A_CONNECTION == 0:
                 if connection:
                     connection.close()
@@ -44,6 +46,9 @@ class Honest:
             time.sleep(PAUSE_S)  # as clients do; nothing is waited for
         if connection:
             connection.close()
+
+    def has_enough(self) -> bool:
+        return len(self.took_s) + len(self.failed) >= ENOUGH
 
     def ask(self, connection: http.client.HTTPConnection, target: str) -> None:
         began = time.monotonic()

@@ -27,7 +27,8 @@ template <class Write>
 std::string written_by(Write write) {
   ::testing::internal::CaptureStderr();
   write();
-  flush();
+  // Each waits for limits::log_flush at most, which a busy machine may take to start a thread.
+  for (int patience = 0; patience < 100; ++patience) flush();
   return ::testing::internal::GetCapturedStderr();
 }
 

@@ -1,8 +1,10 @@
 #include "metrics/exposition.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -287,7 +289,7 @@ TEST(Exposition, LabelsAreEscaped) {
 }
 
 TEST(Exposition, PromtoolHasNothingToSay) {
-  const std::string path = testing::TempDir() + "ringside_exposition.txt";
+  const std::string path = testing::TempDir() + fmt::format("ringside_exposition.{}", ::getpid());
   std::ofstream(path) << touched();
   std::FILE* promtool = ::popen(("promtool check metrics < '" + path + "' 2>&1").c_str(), "r");
   ASSERT_NE(promtool, nullptr);

@@ -11,6 +11,7 @@
 #include "http1/server.h"
 #include "net/core.h"
 #include "replay/sample_origin.h"
+#include "tests/support/raw_socket.h"
 #include "tests/support/system_clock.h"
 namespace ringside::replay {
 namespace {
@@ -213,11 +214,7 @@ TEST(Client, ARateIsKeptByWaitingNotByHurrying) {
 }
 
 TEST(Client, WhereNobodyListensIsToldBeforeAnythingElse) {
-  Endpoint gone;
-  {
-    FakeTier tier;
-    gone = tier.address();
-  }
+  const Endpoint gone = support::refusing_address();
   const auto requests = requests_for({"/a"});
   Client client(settings_for(gone), requests, system_clock);
   const auto started = client.start();

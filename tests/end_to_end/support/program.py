@@ -210,6 +210,11 @@ class Process:
                 total += float(sample[2])
         return total
 
+    def has_passed_over(self) -> bool:
+        """As a sidecar: whether it has taken a replica out of service. A busy machine can leave one
+        without a core for so long; the next owners answer in its place then."""
+        return self.metric("ringside_replica_ejections_total") > 0
+
     def connections(self) -> float:
         """Of clients; links of members stay while they are used."""
         links = self.metric("ringside_links", role="cache")
