@@ -6,6 +6,8 @@ Prints what it measures.
 import unittest
 
 from abuse import GREEDY, Abuse
+from support import wait_until
+from support.memory import is_sanitized
 from support.wire import request
 
 PURGING = 4
@@ -33,13 +35,20 @@ class PurgeStorms(Abuse):
             self.storm(front.admin, [purge_all()], 1),
         ]
         self.watch()
+        wait_until(
+            lambda: front.metric("ringside_errors_total", source="client", kind="overloaded") > 0,
+            "the unknown method to go beyond its rate",
+        )
         singly, (wholly,) = map(self.end, storms)
         of_methods = [set().union(*singly[n :: len(METHODS)]) for n in range(len(METHODS))]
         count = sum(one.total() for one in singly)
         self.judge(honest, f"{count} purges and the like, {wholly.total()} purges of all")
-        # All are obeyed but those by a method that nobody knows, beyond its rate.
-        self.assertEqual(of_methods, [{200}, {200}, {200, 429}])
-        self.assertEqual(set(wholly), {200})
+        # All are obeyed but those by a method that nobody knows, beyond its rate. Under a sanitizer a
+        # busy replica may be taken for dead: then a purge says that it is incomplete.
+        incomplete = {502} if is_sanitized() and front.has_passed_over() else set()
+        purged, posted, unknown = of_methods
+        self.assertEqual((purged - incomplete, posted, unknown), ({200}, {200}, {200, 429}))
+        self.assertEqual(set(wholly) - incomplete, {200})
 
 
 if __name__ == "__main__":
