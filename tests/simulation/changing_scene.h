@@ -68,7 +68,13 @@ struct ChangingScene {
     changed.insert(target);
     const bool is_purge = world.random().below(2) == 0;
     const auto request = is_purge ? purge_request(target) : post_request(target);
-    const auto done = author.ask(who == Asked::sidecar ? any_sidecar() : any_replica(), request);
+    const Endpoint asked = who == Asked::sidecar ? any_sidecar() : any_replica();
+    auto done = author.ask(asked, request);
+    // Who can't reach a replica yet that has come back says so, and its asker tries again.
+    for (int tries = 10; has_restarts && done.reply.status == 502 && tries > 0; --tries) {
+      world.run_for(limits::holder_pause_most / 4);
+      done = author.ask(asked, request);
+    }
     EXPECT_EQ(done.reply.status, 200) << done.reply.body;
     EXPECT_TRUE(world.run_until([&] { return meanwhile->done; }, scene_patience));
     for (std::size_t round = 0; round < 3; ++round) {
@@ -103,6 +109,7 @@ struct ChangingScene {
   SimulatedClient client;
   SimulatedClient author;
   std::set<std::string> changed;  // pages
+  bool has_restarts = false;      // replicas have crashed, and come back
 };
 
 }  // namespace ringside::simulation

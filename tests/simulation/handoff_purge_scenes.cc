@@ -45,6 +45,7 @@ void pages_change_while_replicas_restart(std::uint64_t seed) {
       world.run_for(Milliseconds{world.random().below(400)});
       tier.start_replica(one);
       tier.join();
+      scene.has_restarts = true;
     }
     scene.tell_some();
     scene.change_page(world.random().below(2) == 0 ? ChangingScene::Asked::sidecar
