@@ -31,7 +31,7 @@ std::vector<std::string> invalidate_after(Shared& shared, const Settings& settin
                                           const http::ResponseHead& response, SteadyPoint now);
 
 // Forgets what a sidecar says that is invalid (internal::invalidate), under the number `purge`; who
-// has forgotten it by itself is told the number alone. nullopt: it is told neither; else how many
+// has forgotten it by itself hears the number. nullopt: it is told neither; else how many
 // stored responses went.
 std::optional<std::size_t> invalidate_told(Shared& shared, const Settings& settings,
                                            const http::RequestHead& request,

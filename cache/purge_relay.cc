@@ -120,8 +120,10 @@ Task<std::vector<std::string>> relay(const Transaction& transaction, Millisecond
   const http::Fields& fields = transaction.request->fields;
   const RequestContext& context = transaction.context;
   const bool is_purge = context.method == "PURGE";
-  // Who is told a number alone has removed by itself what others are told to remove.
-  const bool removes = is_purge || fields.has(http::internal::invalidate);
+  // Who has removed it by itself may be the only one that knows a leaver: it has just given it
+  // something, and the others have forgotten it.
+  const bool removes =
+      is_purge || fields.has(http::internal::invalidate) || fields.has(http::internal::invalidated);
   const bool is_to_go_on = context.purge && removes && !fields.has(http::internal::relayed);
   if (!is_to_go_on) co_return std::vector<std::string>();
   CoreState& core = transaction.core;
@@ -134,11 +136,12 @@ Task<std::vector<std::string>> relay(const Transaction& transaction, Millisecond
   if (is_purge) relay.method = context.method;
   relay.host = is_purge ? context.host : std::string(transaction.request->host);
   for (const http::Field& field : fields) {
-    if (!http::same_token(field.name, http::internal::invalidate) &&
-        !http::same_token(field.name, http::internal::purge_below)) {
-      continue;
+    if (http::same_token(field.name, http::internal::purge_below)) {
+      relay.fields.add(field.name, field.value);
+    } else if (http::same_token(field.name, http::internal::invalidate) ||
+               http::same_token(field.name, http::internal::invalidated)) {
+      relay.fields.add(http::internal::invalidate, field.value);
     }
-    relay.fields.add(field.name, field.value);
   }
   auto missing = co_await relay.run(peers);
   suspect(core, missing);

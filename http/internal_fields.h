@@ -88,6 +88,9 @@ inline constexpr std::string_view move_most = "Ringside-Move-Most";
 // URI of that host, in its normal form, that an unsafe method has made invalid (RFC 9111 §4.4). One
 // line for each. It forgets them, of all shard keys, also where they are being fetched.
 inline constexpr std::string_view invalidate = "Ringside-Invalidate";
+// To the replica that answered the unsafe method, in place of `invalidate`: it has forgotten that
+// by itself, and passes it on to the replicas that the sidecar may not know.
+inline constexpr std::string_view invalidated = "Ringside-Invalidated";
 
 // To the replica, with such an OPTIONS: the method, GET or HEAD, of a request that is the same in
 // all else and is not made. The answer's content tells what would be done with it

@@ -138,7 +138,7 @@ Result<PlanBasis> ask_basis(const PlanOptions& asked) {
 }
 
 Result<TopologyPointer> wanted_topology(const PlanOptions& asked, const shard::Topology& present) {
-  PlanTarget target{asked.to, asked.scheme, ""};
+  PlanTarget target{asked.to, asked.scheme};
   const bool is_file = asked.to.starts_with('@');
   if (is_file) {
     auto document = read_document("--to", asked.to.substr(1));

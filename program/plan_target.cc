@@ -99,12 +99,12 @@ Result<TopologyPointer> target_topology(const shard::Topology& present, const Pl
   std::string scheme = target.scheme;
   Result<std::vector<Member>> members = std::vector<Member>();
   std::optional<shard::State> state;  // that the document has
-  if (target.document.empty()) {
+  if (!target.document) {
     members = members_of(present, target.to);
     if (scheme.empty()) scheme = present.scheme();
   } else {
     // Its own scheme may have no place for them where another one is asked for.
-    auto read = shard::parse_topology_json(target.document, shard::Addresses::not_needed);
+    auto read = shard::parse_topology_json(*target.document, shard::Addresses::not_needed);
     if (!read) return read.error();
     members = without_addresses(read->members);
     if (scheme.empty()) scheme = read->scheme;

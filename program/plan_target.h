@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,9 @@ namespace ringside::program {
 
 // What a topology may become.
 struct PlanTarget {
-  std::string to;        // `11`, `NAME[=HOST:PORT][;weight=N],…`; empty: the members stay
-  std::string scheme;    // empty: stays, or is that of `document`
-  std::string document;  // a topology as JSON, instead of `to`; empty: none
+  std::string to;      // `11`, `NAME[=HOST:PORT][;weight=N],…`; empty: the members stay
+  std::string scheme;  // empty: stays, or is that of `document`
+  std::optional<std::string> document{};  // a topology as JSON, instead of `to`
 };
 
 // A topology as `GET /topology` tells it or `PUT /topology` takes it; members may be without

@@ -100,8 +100,10 @@ Result<void> run_split(const SplitOptions& options) {
   } else if (auto told = tell_all(pages, *page, *next); !told) {
     return told;
   }
-  fmt::print("topology   version {} -> {}, {} shards\n", present->version, next->version,
-             next->state->shards.size());
+  // Who writes the state numbers it for itself.
+  const bool is_new = next->version != present->version;
+  fmt::print("topology   version {}{}, {} shards\n", present->version,
+             is_new ? fmt::format(" -> {}", next->version) : "", next->state->shards.size());
   print_shards(shards, next->state->shards);
   return {};
 }

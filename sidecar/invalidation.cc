@@ -1,6 +1,7 @@
 #include "sidecar/invalidation.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -14,12 +15,14 @@ namespace {
 
 using Targets = std::vector<std::string>;
 
-http::FieldLines invalidation_fields(const Settings& settings, const Targets& targets) {
+// `name`: of the field that tells each target.
+http::FieldLines invalidation_fields(const Settings& settings, std::string_view name,
+                                     const Targets& targets) {
   http::FieldLines fields;
   // A replica that knows nothing of the rest answers this by itself, too (RFC 9110 §7.6.2).
   fields.add("Max-Forwards", "0");
   fields.add(http::internal::topology, settings.membership->topology_id);
-  for (const std::string& target : targets) fields.add(http::internal::invalidate, target);
+  for (const std::string& target : targets) fields.add(name, target);
   return fields;
 }
 
@@ -37,7 +40,7 @@ void forget_nearby(CoreState& state, const Settings& settings, const std::string
 }
 
 // Every replica, with a number. Who answered has forgotten it by itself, and may have stored the
-// answer (RFC 9110 §9.3.3). It is told the number alone; where there is no other, not even that.
+// answer (RFC 9110 §9.3.3): it has only to pass it on. Where there is no other it is told nothing.
 Task<void> tell_replicas(CoreState& state, const Snapshot& snapshot, const Decision& decision,
                          const Targets& targets, std::optional<shard::MemberIndex> answered_by) {
   const Settings& settings = *snapshot.settings;
@@ -45,10 +48,10 @@ Task<void> tell_replicas(CoreState& state, const Snapshot& snapshot, const Decis
     state.shared.missed.miss_all_but(snapshot.missed);
     co_return;
   }
-  const http::FieldLines fields = invalidation_fields(settings, targets);
-  const http::FieldLines number_only = invalidation_fields(settings, {});
+  const auto fields = invalidation_fields(settings, http::internal::invalidate, targets);
+  const auto fields_to_one = invalidation_fields(settings, http::internal::invalidated, targets);
   std::optional<ToOne> to_one;
-  if (answered_by) to_one = ToOne{*answered_by, number_only.text()};
+  if (answered_by) to_one = ToOne{*answered_by, fields_to_one.text()};
   hop::UpstreamRequest request;
   request.method = "OPTIONS";
   request.target = &decision.target;

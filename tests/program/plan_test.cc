@@ -321,11 +321,11 @@ TEST(PlanTarget, IsANumberAListOrATopology) {
     std::vector<shard::Member> members;
   };
   for (const Row& row : std::vector<Row>{
-           {{"3", "", ""}, "ring", {{"c-0", 2, "a"}, {"c-1", 1, ""}, {"c-2", 1, ""}}},
-           {{"1", "", ""}, "ring", {{"c-0", 2, "a"}}},
-           {{"2", "vbucket", ""}, "vbucket", {{"c-0", 2, "a"}, {"c-1", 1, ""}}},
-           {{"", "maglev", ""}, "maglev", {{"c-0", 2, "a"}, {"c-1", 1, ""}}},
-           {{"b;weight=3, a=h:1 ,d;zone=z", "", ""},
+           {{"3", ""}, "ring", {{"c-0", 2, "a"}, {"c-1", 1, ""}, {"c-2", 1, ""}}},
+           {{"1", ""}, "ring", {{"c-0", 2, "a"}}},
+           {{"2", "vbucket"}, "vbucket", {{"c-0", 2, "a"}, {"c-1", 1, ""}}},
+           {{"", "maglev"}, "maglev", {{"c-0", 2, "a"}, {"c-1", 1, ""}}},
+           {{"b;weight=3, a=h:1 ,d;zone=z", ""},
             "ring",
             {{"a", 1, ""}, {"b", 3, ""}, {"d", 1, "z"}}},
            {{"", "", R"({"scheme": "jump", "members": [{"name": "x-0"}]})"},
@@ -352,17 +352,18 @@ TEST(PlanTarget, RefusesWhatMakesNoTopology) {
     std::string_view words;
   };
   for (const Row& row : std::vector<Row>{
-           {*numbered, {"0", "", ""}, "1 to 1024"},
-           {*numbered, {"99999", "", ""}, "1 to 1024"},
-           {*named, {"3", "", ""}, "a number tells no names"},
-           {*numbered, {"a,a", "", ""}, "stands twice"},
-           {*numbered, {"a;weight=x", "", ""}, "weight"},
-           {*numbered, {"a;weight=0", "", ""}, "are all 0"},
-           {*numbered, {";weight=2", "", ""}, "has no name"},
-           {*numbered, {"a,,b", "", ""}, "has no name"},
-           {*numbered, {"3", "rung", ""}, "choose one of"},
-           {*numbered, {"a-1,a-3", "jump", ""}, "number"},
+           {*numbered, {"0", ""}, "1 to 1024"},
+           {*numbered, {"99999", ""}, "1 to 1024"},
+           {*named, {"3", ""}, "a number tells no names"},
+           {*numbered, {"a,a", ""}, "stands twice"},
+           {*numbered, {"a;weight=x", ""}, "weight"},
+           {*numbered, {"a;weight=0", ""}, "are all 0"},
+           {*numbered, {";weight=2", ""}, "has no name"},
+           {*numbered, {"a,,b", ""}, "has no name"},
+           {*numbered, {"3", "rung"}, "choose one of"},
+           {*numbered, {"a-1,a-3", "jump"}, "number"},
            {*numbered, {"", "", "{"}, "JSON"},
+           {*numbered, {"", "", ""}, "JSON"},
            {*numbered, {"", "", R"({"scheme": "ring", "members": []})"}, "no replica is left"},
            {*numbered, {"", "", R"({"scheme": "ring", "members": [{"name": 1}]})"}, "members[0]"},
        }) {

@@ -33,6 +33,7 @@ TEST(SimulatedKeys, OfAFileThatMakesNoSenseNameTheLine) {
       {"a\tinf\n", "f:1: \"inf\" is no weight"},
       {"", "f: no key with a weight"},
       {"a\t0\n", "f: no key with a weight"},
+      {"a\t1e308\nb\t1e308\n", "f: the weights together are too large"},
       {std::string(70'000, 'x') + "\n", "f:1: the line is longer than"},
   };
   for (const auto& [text, why] : cases) {

@@ -102,7 +102,9 @@ TEST(Invalidation, Rfc9111Section4Point4EveryReplicaIsAskedBeforeTheAnswerGoesOu
     asked.push_back(invalidation(
         *settings, path, "Ringside-Invalidate: " + path + "\r\nRingside-Invalidate: /new?x\r\n",
         requests));
-    told.push_back(invalidation(*settings, path, "", requests));
+    told.push_back(invalidation(
+        *settings, path, "Ringside-Invalidated: " + path + "\r\nRingside-Invalidated: /new?x\r\n",
+        requests));
     // Without waiting: whoever has the answer finds nothing older anywhere.
     for (const auto* other : {&second, &third}) {
       EXPECT_EQ(invalidations(*other), asked);

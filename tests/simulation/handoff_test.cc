@@ -77,6 +77,8 @@ constexpr auto all_found_once = std::to_array<FoundOnce>({
     {"ShardsAreCutWhileMembersChange", 41'000'234},
     // What became nobody's in the midst of a round of questions was taken over at its end.
     {"ChangesOverlap", 41'000'167},
+    // Who answered an unsafe method alone knew a leaver, which was told nothing of it.
+    {"PagesAndMembersChangeWhileShardsAreCut", 50'000'410},
 });
 
 TEST(SimulationOfHandoffAgain, WhatWasFoundOnceIsMended) {

@@ -61,6 +61,53 @@ TEST(SimulationOfPurge, NobodyIsGivenWhatAnUnsafeMethodHasMadeInvalid) {
   expect_forgotten(post_request(target));
 }
 
+std::string page_of(const SimulatedTier& tier, std::size_t replica) {
+  for (int number = 0;; ++number) {
+    std::string target = fmt::format("/page-{}", number);
+    if (tier.owner_of(fmt::format("ZZ\n{}\n", target)) == replica) return target;
+  }
+}
+
+// It may be the only one that knows the leaver. It keeps what it has stored itself: the answer.
+TEST(SimulationOfPurge, WhoHasAnsweredAnUnsafeMethodPassesItOnToALeaver) {
+  for (const std::uint64_t seed : seeds(4)) {
+    SCOPED_TRACE(shown(seed));
+    World world(seed);
+    Shape shape = obeying_all();
+    shape.knows_peers = true;
+    shape.replicas = 2;
+    std::size_t move_rate_mib_s = limits::move_rate_mib_s;
+    shape.of_replicas = [&](cache::Settings& settings) {
+      settings.move_rate_mib_s = move_rate_mib_s;
+    };
+    SimulatedTier tier(world, shape);
+    SimulatedClient client(world, "client");
+    EXPECT_TRUE(world.run_until([&] { return tier.is_settled(); }, scene_patience));
+    const std::string pages[] = {page_of(tier, 0), page_of(tier, 1)};
+    for (const std::string& page : pages) {
+      EXPECT_EQ(client.get(tier.address(), page).reply.status, 200);
+    }
+    tier.remove(1);
+    move_rate_mib_s = 0;  // so that it keeps what it has
+    for (const std::size_t replica : {0U, 1U}) tier.tell_replica(replica);
+    const auto stored_at = [&](std::size_t replica) {
+      return tier.replica(replica).sheet().totals().store->entries;
+    };
+    EXPECT_EQ(stored_at(0), 1U);
+    EXPECT_EQ(stored_at(1), 1U);
+    // As its sidecar says it.
+    const auto told = client.ask(
+        port_of(tier.replica_machine(0)),
+        fmt::format("OPTIONS {0} HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 0\r\n"
+                    "Ringside-Topology: {2}\r\nRingside-Purge: mark 1\r\n"
+                    "Ringside-Invalidated: {0}\r\nRingside-Invalidated: {1}\r\n\r\n",
+                    pages[0], pages[1], tier.replica(0).settings()->membership->topology_id));
+    EXPECT_EQ(told.reply.status, 200);
+    EXPECT_EQ(stored_at(0), 1U);
+    EXPECT_EQ(stored_at(1), 0U);
+  }
+}
+
 TEST(SimulationOfPurge, SaysWhoIsMissing) {
   for (const std::uint64_t seed : seeds(4)) {
     SCOPED_TRACE(shown(seed));
