@@ -63,8 +63,8 @@ TEST(SimulationOfPurge, NobodyIsGivenWhatAnUnsafeMethodHasMadeInvalid) {
 
 std::string page_of(const SimulatedTier& tier, std::size_t replica) {
   for (int number = 0;; ++number) {
-    std::string target = fmt::format("/page-{}", number);
-    if (tier.owner_of(fmt::format("ZZ\n{}\n", target)) == replica) return target;
+    std::string path = fmt::format("/page-{}", number);
+    if (tier.owner_of(fmt::format("ZZ\n{}\n", path)) == replica) return path;
   }
 }
 
