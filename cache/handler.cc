@@ -117,7 +117,8 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
   }
   if (context.hop.answer_here) {
     answer_options(response);
-    // Who does not hear of it gives nothing that anybody takes: an invalidation is not reported.
+    // From who does not hear of it no replica takes anything: an invalidation is not reported. (A
+    // sidecar with an older topology takes what it gives.)
     static_cast<void>(co_await relay(transaction_, limits::relay_patience));
     if (news) response.fields.add(http::internal::heeded, fmt::to_string(news->number));
     co_return transaction_.tell_topology(response);
@@ -154,8 +155,10 @@ Task<void> Handler::answer(http::RequestHead& request, http::Caller& caller,
 Result<void> Handler::look() {
   const bool is_member = is_from_member();
   if (!is_member) {
-    const bool is_for_members = transaction_.request->fields.has(http::internal::invalidate) ||
-                                transaction_.request->fields.has(http::internal::explain);
+    const http::Fields& fields = transaction_.request->fields;
+    const bool is_for_members = fields.has(http::internal::invalidate) ||
+                                fields.has(http::internal::invalidated) ||
+                                fields.has(http::internal::explain);
     transaction_.is_from_impostor = strip_internal(transaction_.request->fields);
     if (is_for_members || transaction_.is_from_impostor) {
       const bool has_key = transaction_.settings->peer_keys != nullptr;

@@ -24,8 +24,8 @@ std::size_t invalidate_uris(Shared& shared, const Settings& settings, std::strin
                             const std::vector<std::string>& targets);
 
 // Forgets here what an origin's answer has made invalid (RFC 9111 §4.4), whatever the shard key:
-// see http::invalidated_targets, which it returns. What lies on other replicas the sidecar tells
-// them, and us its number.
+// see http::invalidated_targets, which it returns. The sidecar tells other replicas of what lies
+// there, and us its number and what to pass on.
 std::vector<std::string> invalidate_after(Shared& shared, const Settings& settings,
                                           const RequestContext& context,
                                           const http::ResponseHead& response, SteadyPoint now);

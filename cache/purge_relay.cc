@@ -56,7 +56,9 @@ class Relay {
     net::Waiter waiter(core_.core);
     bool is_confirmed = false;
     for (unsigned tried = 0; tried < limits::relay_tries && !is_confirmed; ++tried) {
-      if (tried > 0) co_await waiter.wait(core_.core.steady_now() + limits::relay_pause);
+      const SteadyPoint next = core_.core.steady_now() + limits::relay_pause;
+      if (tried > 0 && next >= until_) break;
+      if (tried > 0) co_await waiter.wait(next);
       if (core_.core.stopped() || core_.core.steady_now() >= until_) break;
       is_confirmed = co_await ask(peer);
     }

@@ -103,7 +103,8 @@ Result<simulate::KeySet> read_keys(std::istream& in, const std::string& name) {
   if (together == 0) {
     return invalid_input(fmt::format("{}: no key with a weight; write a key a line", name));
   }
-  if (!std::isfinite(together)) {
+  constexpr double percent = 100;  // shares are told in
+  if (!std::isfinite(percent * together)) {
     return invalid_input(
         fmt::format("{}: the weights together are too large for a number; divide them all", name));
   }

@@ -100,7 +100,7 @@ Result<void> run_split(const SplitOptions& options) {
   } else if (auto told = tell_all(pages, *page, *next); !told) {
     return told;
   }
-  // Who writes the state numbers it for itself.
+  // A state's writer numbers what it writes by itself.
   const bool is_new = next->version != present->version;
   fmt::print("topology   version {}{}, {} shards\n", present->version,
              is_new ? fmt::format(" -> {}", next->version) : "", next->state->shards.size());

@@ -2,7 +2,7 @@
 
 Of their requests most are for few targets, hits after the first time; one in ten is a miss.
 Connections are kept for a while and then made anew, so that who is not let in is noticed.
-They go on until enough has been asked to judge by, however slow the machine is.
+They go on until `enough` has been asked to judge by, however slow the machine is.
 """
 
 import http.client
@@ -17,14 +17,13 @@ PAUSE_S = 0.002
 STORED = 50
 MISS_EVERY = 10
 REQUESTS_OF_A_CONNECTION = 20
-ENOUGH = 101
 SHOWN = 5
 
 
 class Honest:
-    def __init__(self, address: str, source: str, country: str):
+    def __init__(self, address: str, source: str, country: str, enough: int):
         self.host, port = address.rsplit(":", 1)
-        self.port, self.source, self.country = int(port), source, country
+        self.port, self.source, self.country, self.enough = int(port), source, country, enough
         self.took_s: list[float] = []
         self.took_hits_s: list[float] = []
         self.wrong: list[str] = []
@@ -48,7 +47,7 @@ class Honest:
             connection.close()
 
     def has_enough(self) -> bool:
-        return len(self.took_s) + len(self.failed) >= ENOUGH
+        return len(self.took_s) + len(self.failed) >= self.enough
 
     def ask(self, connection: http.client.HTTPConnection, target: str) -> None:
         began = time.monotonic()

@@ -262,10 +262,13 @@ class Alone(Peers):
         self.assertIsNone(strange.field("Ringside-Outcome"))
         self.assertNotIn(b"ringside-", self.source.last().raw.lower())
         claims = {"Ringside-Topology": "0" * 32, "Max-Forwards": "0"} | host
-        for target, claim in (("/country", "Ringside-Invalidate"), ("*", "Ringside-Missed")):
-            value = {"Ringside-Invalidate": "/country", "Ringside-Missed": "mallory 1"}[claim]
+        for target, claim, value, status in (
+            ("/country", "Ringside-Invalidate", "/country", 403),
+            ("/country", "Ringside-Invalidated", "/country", 403),
+            ("*", "Ringside-Missed", "mallory 1", 200),
+        ):
             answer = self.store.ask("OPTIONS", target, fields=claims | {claim: value})
-            self.assertEqual(answer.status, 403 if claim == "Ringside-Invalidate" else 200)
+            self.assertEqual(answer.status, status, claim)
             self.assertIsNone(answer.field("Ringside-Heeded"))
         again = self.store.ask("GET", "/country", fields=host)
         self.assertEqual((again.text, again.is_hit), ("nobody", True))

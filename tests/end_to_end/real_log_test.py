@@ -17,23 +17,13 @@ from support.tier import members
 LOG = ROOT.parent / "shared" / "logs" / "apache_combined.log"
 DATABASE = pathlib.Path(os.environ["RINGSIDE_BUILD"]) / "share" / "ringside" / "country.mmdb"
 HOST = "www.example.com"
-TRIES = 3  # of a replay in which a replica was passed over
 
 
 class Replayed(Tier):
     """Sidecar and ten replicas, each a process; the origin says max-age=3600 to everything."""
 
     def replay(self, log: pathlib.Path, database: pathlib.Path, shard_key: str) -> float:
-        """The hit rate over GETs in percent; each line's replica is checked on the way. Where a
-        machine is so busy that the next owners answer for one, all is replayed again."""
-        for _ in range(TRIES):
-            configuration, lines, rate, is_passed_over = self.replay_once(log, database, shard_key)
-            if not is_passed_over:
-                break
-        self.check_owners(lines, configuration)
-        return rate
-
-    def replay_once(self, log: pathlib.Path, database: pathlib.Path, shard_key: str) -> tuple:
+        """The hit rate over GETs in percent; each line's replica is checked on the way."""
         origin = self.origin()
         caches = self.caches(10, origin)
         configuration = self.file(
@@ -49,13 +39,13 @@ class Replayed(Tier):
         )  # fmt: skip
         figures = json.loads(done.stdout)
         self.assertEqual(figures["all"]["errors"], 0)
-        is_passed_over = front.has_passed_over()
+        self.check_owners(lines, configuration)
         fetched = sum(int(c.metric("ringside_origin_requests_total")) for c in caches)
         self.assertEqual(fetched, origin.count())
         for process in (front, *caches):
             process.stop()
         origin.stop()
-        return configuration, lines, figures["all"]["hit_rate_percent"], is_passed_over
+        return figures["all"]["hit_rate_percent"]
 
     def check_owners(self, lines: pathlib.Path, configuration: pathlib.Path) -> None:
         with lines.open(newline="") as file:

@@ -70,8 +70,12 @@ struct ChangingScene {
     const auto request = is_purge ? purge_request(target) : post_request(target);
     const Endpoint asked = who == Asked::sidecar ? any_sidecar() : any_replica();
     auto done = author.ask(asked, request);
-    // Who can't reach a replica yet that has come back says so, and its asker tries again.
-    for (int tries = 10; has_restarts && done.reply.status == 502 && tries > 0; --tries) {
+    // Who can't reach a replica yet that has come back says so, and who purges asks again.
+    const auto is_incomplete = [&] {
+      return is_purge && done.reply.status == 502 &&
+             done.reply.body.find("incomplete") != done.reply.body.npos;
+    };
+    for (int tries = 10; has_restarts && is_incomplete() && tries > 0; --tries) {
       world.run_for(limits::holder_pause_most / 4);
       done = author.ask(asked, request);
     }
