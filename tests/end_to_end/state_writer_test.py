@@ -202,6 +202,10 @@ class OfProcesses(Shards):
         processes = (self.writer, *self.replicas, self.front)
         return len({process.json("/topology")["id"] for process in processes}) == 1
 
+    def test_a_cut_by_the_writer_leaves_the_version_as_it_is(self):
+        told = ringside("split", "0", "--at", "5", "--to", "cache-1", "--admin", self.writer.admin)
+        self.assertRegex(told.stdout, r"\Atopology +version 7, \d+ shards\n")
+
     def test_all_follow_the_writer_and_full_shards_are_cut_by_it(self):
         self.ask_all(self.front)
         wait_until(lambda: len(self.shards(self.writer)) >= len(IDS) // MOST, "shards to be cut")
