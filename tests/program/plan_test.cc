@@ -137,7 +137,7 @@ TEST(Plan, KeepsTheShardsThatTheTierHas) {
   const auto present =
       shard::Topology::make({{"cache-0", 1, ""}, {"cache-1", 1, ""}}, "range", 1, state);
   ASSERT_TRUE(present) << present.error().message;
-  const auto wanted = target_topology(**present, {"3", "", ""});
+  const auto wanted = target_topology(**present, {"3", ""});
   ASSERT_TRUE(wanted) << wanted.error().message;
   EXPECT_EQ((*wanted)->state(), state);
   EXPECT_EQ((*wanted)->bucket_owners().size(), (*present)->bucket_owners().size());
