@@ -75,16 +75,13 @@ class Demo(unittest.TestCase):
         missed = figures["all"]["repeats"] - figures["all"]["hits"]
         again = change["keys_fetched_again"] + figures["misses_again"]
         self.assertEqual(figures["misses_again"], 0)
-        # Where an owner was too slow, the next one answered for it.
-        is_passed_over = is_sanitized() and "its requests go to the next owners" in out
-        if not is_passed_over:
-            self.assertEqual(change["keys_moved_elsewhere"], 0)
+        self.assertEqual(change["keys_moved_elsewhere"], 0)
         self.assertEqual(len(figures["replicas"]), 11)
         if not COUNTRIES.exists():  # nobody knows then which requests have the same key
             self.assertIsNone(figures["all"]["best_rate_percent"])
             return
-        if is_passed_over:
-            self.assertLessEqual(missed, again)
+        if is_sanitized() and "its requests go to the next owners" in out:
+            self.assertLessEqual(missed, again)  # where an owner was too slow, the next got its answer
         else:
             self.assertEqual(missed, again)
         # Few keys, so a wide band around 1/11; but each that moves goes to the new replica.

@@ -46,7 +46,7 @@ class OfOneProcess(Handoff):
             self.assertGreater(len(filled), len(KEYS) // 40)
             self.assertTrue(all(answer.field("Age") for answer in filled), "no origin was asked")
             self.assertEqual(origin.count(), len(KEYS))
-        self.assert_all_hits(tier, self.ask_all(tier))
+        self.assert_all_hits(tier, self.ask_all)
 
     def test_an_empty_bucket_is_given_to_its_owner(self):
         origin = self.origin()
@@ -117,7 +117,7 @@ class OfProcesses(Handoff):
         for front in self.fronts:
             self.ask_all(front)
         self.tell(self.fronts[1], self.replicas)
-        self.assert_all_hits(self.fronts[1], self.ask_all(self.fronts[1]))
+        self.assert_all_hits(self.fronts[1], self.ask_all)
         self.assertEqual(self.source.count(), len(KEYS))
 
     def test_a_sidecar_that_follows_an_older_topology_is_refused_and_answered(self):

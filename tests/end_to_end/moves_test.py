@@ -54,7 +54,7 @@ class OfOneProcess(Moves):
             ringside("scale", replicas, "--admin", tier.admin)
             self.ask_all(tier)
             self.wait_until_moved(tier, replicas)
-            self.assert_all_hits(tier, self.ask_all(tier))
+            self.assert_all_hits(tier, self.ask_all)
             self.assertEqual(origin.count(), len(KEYS), f"{replicas} replicas")
         self.assertGreater(tier.metric("ringside_moved_responses_total"), len(KEYS))
 
@@ -157,7 +157,7 @@ class OfOneProcess(Moves):
         for replicas in (6, 8, 5):
             ringside("scale", replicas, "--admin", tier.admin)
         self.wait_until_moved(tier, 5)
-        self.assert_all_hits(tier, self.ask_all(tier))
+        self.assert_all_hits(tier, self.ask_all)
         self.assertEqual(origin.count(), len(KEYS))
 
 
@@ -204,7 +204,7 @@ class OfProcesses(Moves):
         asked = self.source.count()
         self.assertEqual(asked, len(KEYS) + len(CLIENTS))
         for front in self.fronts:
-            self.assert_all_hits(front, self.ask_all(front))
+            self.assert_all_hits(front, self.ask_all)
             for client in CLIENTS:
                 self.assertEqual(front.get(PATHS[0], client, Host=HOST).body, b"new")
         self.assertEqual(self.source.count(), asked)

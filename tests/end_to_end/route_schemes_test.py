@@ -59,7 +59,7 @@ class OfOneProcess(RouteSchemes):
             and tier.metric("ringside_store_entries") == len(PATHS),
             "everything to lie where it belongs",
         )
-        self.assert_all_hits(tier, self.ask_all(tier))
+        self.assert_all_hits(tier, self.ask_all)
         self.assert_nothing_is_fetched_again(tier)
 
     def test_ten_become_eleven_and_shards_of_each_route_are_cut(self):

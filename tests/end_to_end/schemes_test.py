@@ -93,7 +93,7 @@ class OfOneProcess(Schemes):
                     ringside("scale", replicas, "--admin", tier.admin)
                     self.ask_all(tier)
                     self.wait_until_moved(tier)
-                    self.assert_all_hits(tier, self.ask_all(tier))
+                    self.assert_all_hits(tier, self.ask_all)
                     self.assertEqual(origin.count(), len(KEYS), f"{replicas} replicas")
                 tier.stop()
 
@@ -101,7 +101,7 @@ class OfOneProcess(Schemes):
         told = ringside("split", *words, "--admin", tier.admin).stdout
         self.ask_all(tier)
         self.wait_until_moved(tier)
-        self.assert_all_hits(tier, self.ask_all(tier))
+        self.assert_all_hits(tier, self.ask_all)
         self.assertEqual(origin.count(), len(KEYS), words)
         return told
 
